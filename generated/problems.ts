@@ -14,6 +14,10 @@ export const problems = {
     "status": 400,
     "title": "Invalid request"
   },
+  "conflicting-members": {
+    "status": 400,
+    "title": "Conflicting members"
+  },
   "unauthenticated": {
     "status": 401,
     "title": "Not authenticated"

@@ -28,6 +28,8 @@ export const listTestRunsParameters: ValidateFunction;
 export const getTestRunParameters: ValidateFunction;
 export const getTestRunResultsParameters: ValidateFunction;
 export const listProvidersParameters: ValidateFunction;
+export const createChatCompletionParameters: ValidateFunction;
+export const createChatCompletionBody: ValidateFunction;
 export const listModelsParameters: ValidateFunction;
 export const getModelParameters: ValidateFunction;
 export const listLocationsParameters: ValidateFunction;

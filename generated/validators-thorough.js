@@ -10478,14 +10478,3551 @@ return errors === 0;
 }
 validate78.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listModelsParameters = validate79;
-const schema116 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
+export const createChatCompletionParameters = validate79;
+const schema116 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createChatCompletionParameters"};
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="listModelsParameters" */;
+/*# sourceURL="createChatCompletionParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate79.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data2 = data.headers;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2["Idempotency-Key"] !== undefined){
+let data3 = data2["Idempotency-Key"];
+if(typeof data3 === "string"){
+if(func1(data3) > 257){
+const err4 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(func1(data3) < 1){
+const err5 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!pattern5.test(data3)){
+const err6 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate79.errors = vErrors;
+return errors === 0;
+}
+validate79.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const createChatCompletionBody = validate80;
+const schema117 = {"title":"ChatCompletionCreate","type":"object","description":"A request as OpenAI's chat completions have it. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.","maxLength":10000000,"minItems":1,"maxItems":100,"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"examples":["And since when?"]},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"type":"object","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them, usually JSON. The service does not check them.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"description":"Texts that end the answer. They are not part of it.","minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"examples":["###"]},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens the more, the more often they occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer. The answer is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"type":"object","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}}}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}}}},"tool_choice":{"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","type":["string","object","null"],"pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"examples":["auto"]},"stream":{"type":["boolean","null"],"title":"ChatStream","description":"Only `false` is supported.","enum":[false,null],"examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"title":"ChatLogprobs","description":"Not supported; only `false`.","enum":[false,null],"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{"type":"null"},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}],"$id":"createChatCompletionBody"};
+const pattern75 = new RegExp("^[!-~]{1,500}$", "u");
+const pattern79 = new RegExp("^(auto|none|required)$", "u");
+const schema118 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug or id of the prompt.","minLength":1,"maxLength":80,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"type":["object","null"],"description":"Values by variable name. `null` means that the variable is not supplied.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"type":["string","null"],"maxLength":1000000},"examples":[{"ticket":"The export button has been greyed out since this morning."}]}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
+
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate81.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema118.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((key0 === "id") || (key0 === "version")) || (key0 === "variables"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.id !== undefined){
+let data0 = data.id;
+if((typeof data0 !== "string") && (data0 !== null)){
+const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema118.properties.id.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(typeof data0 === "string"){
+if(func1(data0) > 80){
+const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func1(data0) < 1){
+const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+if(data.version !== undefined){
+let data1 = data.version;
+if((typeof data1 !== "string") && (data1 !== null)){
+const err5 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema118.properties.version.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(typeof data1 === "string"){
+if(func1(data1) > 32){
+const err6 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(func1(data1) < 1){
+const err7 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+if(data.variables !== undefined){
+let data2 = data.variables;
+if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
+const err8 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/type",keyword:"type",params:{type: schema118.properties.variables.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(Object.keys(data2).length > 200){
+const err9 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/maxProperties",keyword:"maxProperties",params:{limit: 200},message:"must NOT have more than 200 properties"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+for(const key1 in data2){
+const _errs8 = errors;
+if(typeof key1 === "string"){
+if(func1(key1) > 64){
+const err10 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(!pattern9.test(key1)){
+const err11 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"+"\"",propertyName:key1};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key1};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+var valid1 = _errs8 === errors;
+if(!valid1){
+const err13 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/propertyNames",keyword:"propertyNames",params:{propertyName: key1},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+for(const key2 in data2){
+let data3 = data2[key2];
+if((typeof data3 !== "string") && (data3 !== null)){
+const err14 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/type",keyword:"type",params:{type: schema118.properties.variables.additionalProperties.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(typeof data3 === "string"){
+if(func1(data3) > 1000000){
+const err15 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+}
+}
+}
+validate81.errors = vErrors;
+return errors === 0;
+}
+validate81.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="createChatCompletionBody" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate80.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.messages === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "messages"},message:"must have required property '"+"messages"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func7.call(schema117.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.model !== undefined){
+let data0 = data.model;
+if((typeof data0 !== "string") && (data0 !== null)){
+const err2 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema117.properties.model.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(typeof data0 === "string"){
+if(func1(data0) > 500){
+const err3 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func1(data0) < 1){
+const err4 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!pattern75.test(data0)){
+const err5 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,500}$"},message:"must match pattern \""+"^[!-~]{1,500}$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+if(data.prompt !== undefined){
+if(!(validate81(data.prompt, {instancePath:instancePath+"/prompt",parentData:data,parentDataProperty:"prompt",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+errors = vErrors.length;
+}
+}
+if(data.messages !== undefined){
+let data2 = data.messages;
+if(Array.isArray(data2)){
+if(data2.length > 1000){
+const err6 = {instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+const _errs10 = errors;
+let valid4 = true;
+const _errs11 = errors;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.role !== undefined){
+if("tool" !== data3.role){
+const err7 = {};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs11 === errors;
+errors = _errs10;
+if(vErrors !== null){
+if(_errs10){
+vErrors.length = _errs10;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause0;
+if(_valid0){
+const _errs13 = errors;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.tool_call_id === undefined){
+const err8 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/allOf/0/then/required",keyword:"required",params:{missingProperty: "tool_call_id"},message:"must have required property '"+"tool_call_id"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data3.content === undefined){
+const err9 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/allOf/0/then/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data3.tool_call_id !== undefined){
+let data5 = data3.tool_call_id;
+if(typeof data5 === "string"){
+if(func1(data5) > 1000){
+const err10 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/then/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/then/properties/tool_call_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs13 === errors;
+valid4 = _valid0;
+if(valid4){
+var props0 = {};
+props0.tool_call_id = true;
+props0.content = true;
+props0.role = true;
+}
+ifClause0 = "then";
+}
+else {
+const _errs16 = errors;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.tool_call_id !== undefined){
+if(data3.tool_call_id !== null){
+const err12 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/else/properties/tool_call_id/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs16 === errors;
+valid4 = _valid0;
+if(valid4){
+if(props0 !== true){
+props0 = props0 || {};
+props0.tool_call_id = true;
+}
+}
+ifClause0 = "else";
+}
+if(!valid4){
+const err13 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const _errs20 = errors;
+let valid8 = true;
+const _errs21 = errors;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.role !== undefined){
+if("assistant" !== data3.role){
+const err14 = {};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+var _valid1 = _errs21 === errors;
+errors = _errs20;
+if(vErrors !== null){
+if(_errs20){
+vErrors.length = _errs20;
+}
+else {
+vErrors = null;
+}
+}
+if(!_valid1){
+const _errs23 = errors;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.content === undefined){
+const err15 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/allOf/1/else/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data3.content !== undefined){
+const _errs25 = errors;
+const _errs26 = errors;
+if(data3.content !== null){
+const err16 = {};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+var valid11 = _errs26 === errors;
+if(valid11){
+const err17 = {instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/allOf/1/else/properties/content/not",keyword:"not",params:{},message:"must NOT be valid"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+else {
+errors = _errs25;
+if(vErrors !== null){
+if(_errs25){
+vErrors.length = _errs25;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data3.tool_calls !== undefined){
+if(data3.tool_calls !== null){
+const err18 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/allOf/1/else/properties/tool_calls/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+var _valid1 = _errs23 === errors;
+valid8 = _valid1;
+if(valid8){
+var props1 = {};
+props1.content = true;
+props1.tool_calls = true;
+props1.role = true;
+}
+}
+if(!valid8){
+const err19 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/allOf/1/if",keyword:"if",params:{failingKeyword: "else"},message:"must match \"else\" schema"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if(props0 !== true && props1 !== undefined){
+if(props1 === true){
+props0 = true;
+}
+else {
+props0 = props0 || {};
+Object.assign(props0, props1);
+}
+}
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.role === undefined){
+const err20 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/required",keyword:"required",params:{missingProperty: "role"},message:"must have required property '"+"role"+"'"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+for(const key1 in data3){
+if(!(func7.call(schema117.properties.messages.items.properties, key1))){
+const err21 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data3.role !== undefined){
+let data10 = data3.role;
+if(typeof data10 !== "string"){
+const err22 = {instancePath:instancePath+"/messages/" + i0+"/role",schemaPath:"#/properties/messages/items/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(!(((((data10 === "system") || (data10 === "developer")) || (data10 === "user")) || (data10 === "assistant")) || (data10 === "tool"))){
+const err23 = {instancePath:instancePath+"/messages/" + i0+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema117.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data3.content !== undefined){
+let data11 = data3.content;
+if(((typeof data11 !== "string") && (!(Array.isArray(data11)))) && (data11 !== null)){
+const err24 = {instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.content.type},message:"must be string,array,null"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if(typeof data11 === "string"){
+if(func1(data11) > 10000000){
+const err25 = {instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(Array.isArray(data11)){
+if(data11.length > 100){
+const err26 = {instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(data11.length < 1){
+const err27 = {instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+const len1 = data11.length;
+for(let i1=0; i1<len1; i1++){
+let data12 = data11[i1];
+const _errs38 = errors;
+let valid16 = true;
+const _errs39 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.type !== undefined){
+if("text" !== data12.type){
+const err28 = {};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+var _valid2 = _errs39 === errors;
+errors = _errs38;
+if(vErrors !== null){
+if(_errs38){
+vErrors.length = _errs38;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause1;
+if(_valid2){
+const _errs41 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.text === undefined){
+const err29 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/0/then/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+var _valid2 = _errs41 === errors;
+valid16 = _valid2;
+if(valid16){
+var props2 = {};
+props2.text = true;
+props2.type = true;
+}
+ifClause1 = "then";
+}
+else {
+const _errs42 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.text !== undefined){
+const err30 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/text",schemaPath:"#/properties/messages/items/properties/content/items/allOf/0/else/properties/text/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+var _valid2 = _errs42 === errors;
+valid16 = _valid2;
+if(valid16){
+if(props2 !== true){
+props2 = props2 || {};
+props2.text = true;
+}
+}
+ifClause1 = "else";
+}
+if(!valid16){
+const err31 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+const _errs44 = errors;
+let valid19 = true;
+const _errs45 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.type !== undefined){
+if("image_url" !== data12.type){
+const err32 = {};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+var _valid3 = _errs45 === errors;
+errors = _errs44;
+if(vErrors !== null){
+if(_errs44){
+vErrors.length = _errs44;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause2;
+if(_valid3){
+const _errs47 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.image_url === undefined){
+const err33 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/1/then/required",keyword:"required",params:{missingProperty: "image_url"},message:"must have required property '"+"image_url"+"'"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+var _valid3 = _errs47 === errors;
+valid19 = _valid3;
+if(valid19){
+var props3 = {};
+props3.image_url = true;
+props3.type = true;
+}
+ifClause2 = "then";
+}
+else {
+const _errs48 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.image_url !== undefined){
+const err34 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url",schemaPath:"#/properties/messages/items/properties/content/items/allOf/1/else/properties/image_url/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+var _valid3 = _errs48 === errors;
+valid19 = _valid3;
+if(valid19){
+if(props3 !== true){
+props3 = props3 || {};
+props3.image_url = true;
+}
+}
+ifClause2 = "else";
+}
+if(!valid19){
+const err35 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/1/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if(props2 !== true && props3 !== undefined){
+if(props3 === true){
+props2 = true;
+}
+else {
+props2 = props2 || {};
+Object.assign(props2, props3);
+}
+}
+const _errs50 = errors;
+let valid22 = true;
+const _errs51 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.type !== undefined){
+if("refusal" !== data12.type){
+const err36 = {};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+var _valid4 = _errs51 === errors;
+errors = _errs50;
+if(vErrors !== null){
+if(_errs50){
+vErrors.length = _errs50;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause3;
+if(_valid4){
+const _errs53 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.refusal === undefined){
+const err37 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/2/then/required",keyword:"required",params:{missingProperty: "refusal"},message:"must have required property '"+"refusal"+"'"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+var _valid4 = _errs53 === errors;
+valid22 = _valid4;
+if(valid22){
+var props4 = {};
+props4.refusal = true;
+props4.type = true;
+}
+ifClause3 = "then";
+}
+else {
+const _errs54 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.refusal !== undefined){
+const err38 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/refusal",schemaPath:"#/properties/messages/items/properties/content/items/allOf/2/else/properties/refusal/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+var _valid4 = _errs54 === errors;
+valid22 = _valid4;
+if(valid22){
+if(props4 !== true){
+props4 = props4 || {};
+props4.refusal = true;
+}
+}
+ifClause3 = "else";
+}
+if(!valid22){
+const err39 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/2/if",keyword:"if",params:{failingKeyword: ifClause3},message:"must match \""+ifClause3+"\" schema"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+if(props2 !== true && props4 !== undefined){
+if(props4 === true){
+props2 = true;
+}
+else {
+props2 = props2 || {};
+Object.assign(props2, props4);
+}
+}
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.type === undefined){
+const err40 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+for(const key2 in data12){
+if(!(((((key2 === "type") || (key2 === "text")) || (key2 === "refusal")) || (key2 === "image_url")) || (key2 === "prompt_cache_breakpoint"))){
+const err41 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+if(data12.type !== undefined){
+let data19 = data12.type;
+if(typeof data19 !== "string"){
+const err42 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/messages/items/properties/content/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+if(!(((data19 === "text") || (data19 === "image_url")) || (data19 === "refusal"))){
+const err43 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/messages/items/properties/content/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema117.properties.messages.items.properties.content.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+if(data12.text !== undefined){
+let data20 = data12.text;
+if(typeof data20 === "string"){
+if(func1(data20) > 10000000){
+const err44 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/text",schemaPath:"#/properties/messages/items/properties/content/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+else {
+const err45 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/text",schemaPath:"#/properties/messages/items/properties/content/items/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+}
+if(data12.refusal !== undefined){
+let data21 = data12.refusal;
+if(typeof data21 === "string"){
+if(func1(data21) > 10000000){
+const err46 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/refusal",schemaPath:"#/properties/messages/items/properties/content/items/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+else {
+const err47 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/refusal",schemaPath:"#/properties/messages/items/properties/content/items/properties/refusal/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+}
+if(data12.image_url !== undefined){
+let data22 = data12.image_url;
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+if(data22.url === undefined){
+const err48 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+for(const key3 in data22){
+if(!((key3 === "url") || (key3 === "detail"))){
+const err49 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+if(data22.url !== undefined){
+let data23 = data22.url;
+if(typeof data23 === "string"){
+if(func1(data23) > 20000000){
+const err50 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+}
+else {
+const err51 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+if(data22.detail !== undefined){
+let data24 = data22.detail;
+if((typeof data24 !== "string") && (data24 !== null)){
+const err52 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.content.items.properties.image_url.properties.detail.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+if(!((data24 === "auto") || (data24 === null))){
+const err53 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/enum",keyword:"enum",params:{allowedValues: schema117.properties.messages.items.properties.content.items.properties.image_url.properties.detail.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+}
+else {
+const err54 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+if(data12.prompt_cache_breakpoint !== undefined){
+if(data12.prompt_cache_breakpoint !== null){
+const err55 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/prompt_cache_breakpoint",schemaPath:"#/properties/messages/items/properties/content/items/properties/prompt_cache_breakpoint/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+}
+else {
+const err56 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+}
+}
+}
+if(data3.name !== undefined){
+let data26 = data3.name;
+if((typeof data26 !== "string") && (data26 !== null)){
+const err57 = {instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.name.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+if(typeof data26 === "string"){
+if(func1(data26) > 200){
+const err58 = {instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+}
+if(data3.refusal !== undefined){
+let data27 = data3.refusal;
+if((typeof data27 !== "string") && (data27 !== null)){
+const err59 = {instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.refusal.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+if(typeof data27 === "string"){
+if(func1(data27) > 10000000){
+const err60 = {instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+}
+}
+if(data3.tool_calls !== undefined){
+let data28 = data3.tool_calls;
+if((!(Array.isArray(data28))) && (data28 !== null)){
+const err61 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.tool_calls.type},message:"must be array,null"};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+if(Array.isArray(data28)){
+if(data28.length > 128){
+const err62 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+const len2 = data28.length;
+for(let i2=0; i2<len2; i2++){
+let data29 = data28[i2];
+if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
+if(data29.id === undefined){
+const err63 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+if(data29.type === undefined){
+const err64 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+if(data29.function === undefined){
+const err65 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "function"},message:"must have required property '"+"function"+"'"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+for(const key4 in data29){
+if(!(((((key4 === "id") || (key4 === "index")) || (key4 === "type")) || (key4 === "function")) || (key4 === "extra_content"))){
+const err66 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+}
+if(data29.id !== undefined){
+let data30 = data29.id;
+if(typeof data30 === "string"){
+if(func1(data30) > 1000){
+const err67 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+if(func1(data30) < 1){
+const err68 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+else {
+const err69 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+if(data29.index !== undefined){
+let data31 = data29.index;
+if((!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))) && (data31 !== null)){
+const err70 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/index/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.tool_calls.items.properties.index.type},message:"must be integer,null"};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+if((typeof data31 == "number") && (isFinite(data31))){
+if(data31 > 10000 || isNaN(data31)){
+const err71 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/index/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+if(data31 < 0 || isNaN(data31)){
+const err72 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+}
+}
+if(data29.type !== undefined){
+let data32 = data29.type;
+if(typeof data32 !== "string"){
+const err73 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/type",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+if("function" !== data32){
+const err74 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/type",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+}
+if(data29.function !== undefined){
+let data33 = data29.function;
+if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
+if(data33.name === undefined){
+const err75 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+if(data33.arguments === undefined){
+const err76 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+for(const key5 in data33){
+if(!(((key5 === "name") || (key5 === "arguments")) || (key5 === "parsed_arguments"))){
+const err77 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+}
+if(data33.name !== undefined){
+let data34 = data33.name;
+if(typeof data34 === "string"){
+if(func1(data34) > 1000){
+const err78 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+if(func1(data34) < 1){
+const err79 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+}
+else {
+const err80 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+}
+if(data33.arguments !== undefined){
+let data35 = data33.arguments;
+if(typeof data35 === "string"){
+if(func1(data35) > 10000000){
+const err81 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+}
+else {
+const err82 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+errors++;
+}
+}
+}
+else {
+const err83 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+errors++;
+}
+}
+if(data29.extra_content !== undefined){
+let data36 = data29.extra_content;
+if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
+if(Object.keys(data36).length > 50){
+const err84 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+for(const key6 in data36){
+const _errs95 = errors;
+if(typeof key6 === "string"){
+if(func1(key6) > 200){
+const err85 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
+}
+errors++;
+}
+}
+var valid31 = _errs95 === errors;
+if(!valid31){
+const err86 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/propertyNames",keyword:"propertyNames",params:{propertyName: key6},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err86];
+}
+else {
+vErrors.push(err86);
+}
+errors++;
+}
+}
+}
+else {
+const err87 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err87];
+}
+else {
+vErrors.push(err87);
+}
+errors++;
+}
+}
+}
+else {
+const err88 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err88];
+}
+else {
+vErrors.push(err88);
+}
+errors++;
+}
+}
+}
+}
+if(data3.tool_call_id !== undefined){
+let data37 = data3.tool_call_id;
+if((typeof data37 !== "string") && (data37 !== null)){
+const err89 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.tool_call_id.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err89];
+}
+else {
+vErrors.push(err89);
+}
+errors++;
+}
+if(typeof data37 === "string"){
+if(func1(data37) > 1000){
+const err90 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err90];
+}
+else {
+vErrors.push(err90);
+}
+errors++;
+}
+if(func1(data37) < 1){
+const err91 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err91];
+}
+else {
+vErrors.push(err91);
+}
+errors++;
+}
+}
+}
+if(data3.annotations !== undefined){
+let data38 = data3.annotations;
+if((!(Array.isArray(data38))) && (data38 !== null)){
+const err92 = {instancePath:instancePath+"/messages/" + i0+"/annotations",schemaPath:"#/properties/messages/items/properties/annotations/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.annotations.type},message:"must be array,null"};
+if(vErrors === null){
+vErrors = [err92];
+}
+else {
+vErrors.push(err92);
+}
+errors++;
+}
+if(Array.isArray(data38)){
+if(data38.length > 1000){
+const err93 = {instancePath:instancePath+"/messages/" + i0+"/annotations",schemaPath:"#/properties/messages/items/properties/annotations/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err93];
+}
+else {
+vErrors.push(err93);
+}
+errors++;
+}
+const len3 = data38.length;
+for(let i3=0; i3<len3; i3++){
+let data39 = data38[i3];
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+if(Object.keys(data39).length > 50){
+const err94 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
+if(vErrors === null){
+vErrors = [err94];
+}
+else {
+vErrors.push(err94);
+}
+errors++;
+}
+for(const key7 in data39){
+const _errs103 = errors;
+if(typeof key7 === "string"){
+if(func1(key7) > 200){
+const err95 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key7};
+if(vErrors === null){
+vErrors = [err95];
+}
+else {
+vErrors.push(err95);
+}
+errors++;
+}
+}
+var valid34 = _errs103 === errors;
+if(!valid34){
+const err96 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/propertyNames",keyword:"propertyNames",params:{propertyName: key7},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err96];
+}
+else {
+vErrors.push(err96);
+}
+errors++;
+}
+}
+}
+else {
+const err97 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err97];
+}
+else {
+vErrors.push(err97);
+}
+errors++;
+}
+}
+}
+}
+if(data3.audio !== undefined){
+if(data3.audio !== null){
+const err98 = {instancePath:instancePath+"/messages/" + i0+"/audio",schemaPath:"#/properties/messages/items/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err98];
+}
+else {
+vErrors.push(err98);
+}
+errors++;
+}
+}
+if(data3.function_call !== undefined){
+if(data3.function_call !== null){
+const err99 = {instancePath:instancePath+"/messages/" + i0+"/function_call",schemaPath:"#/properties/messages/items/properties/function_call/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err99];
+}
+else {
+vErrors.push(err99);
+}
+errors++;
+}
+}
+}
+else {
+const err100 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err100];
+}
+else {
+vErrors.push(err100);
+}
+errors++;
+}
+}
+}
+else {
+const err101 = {instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err101];
+}
+else {
+vErrors.push(err101);
+}
+errors++;
+}
+}
+if(data.temperature !== undefined){
+let data42 = data.temperature;
+if((!((typeof data42 == "number") && (isFinite(data42)))) && (data42 !== null)){
+const err102 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema117.properties.temperature.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err102];
+}
+else {
+vErrors.push(err102);
+}
+errors++;
+}
+if((typeof data42 == "number") && (isFinite(data42))){
+if(data42 > 2 || isNaN(data42)){
+const err103 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(vErrors === null){
+vErrors = [err103];
+}
+else {
+vErrors.push(err103);
+}
+errors++;
+}
+if(data42 < 0 || isNaN(data42)){
+const err104 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err104];
+}
+else {
+vErrors.push(err104);
+}
+errors++;
+}
+}
+}
+if(data.top_p !== undefined){
+let data43 = data.top_p;
+if((!((typeof data43 == "number") && (isFinite(data43)))) && (data43 !== null)){
+const err105 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema117.properties.top_p.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+errors++;
+}
+if((typeof data43 == "number") && (isFinite(data43))){
+if(data43 > 1 || isNaN(data43)){
+const err106 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
+}
+errors++;
+}
+if(data43 < 0 || isNaN(data43)){
+const err107 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+errors++;
+}
+}
+}
+if(data.max_completion_tokens !== undefined){
+let data44 = data.max_completion_tokens;
+if((!(((typeof data44 == "number") && (!(data44 % 1) && !isNaN(data44))) && (isFinite(data44)))) && (data44 !== null)){
+const err108 = {instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/type",keyword:"type",params:{type: schema117.properties.max_completion_tokens.type},message:"must be integer,null"};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+errors++;
+}
+if((typeof data44 == "number") && (isFinite(data44))){
+if(data44 > 10000000 || isNaN(data44)){
+const err109 = {instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
+}
+errors++;
+}
+if(data44 < 1 || isNaN(data44)){
+const err110 = {instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+}
+}
+if(data.max_tokens !== undefined){
+let data45 = data.max_tokens;
+if((!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))) && (data45 !== null)){
+const err111 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema117.properties.max_tokens.type},message:"must be integer,null"};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
+}
+errors++;
+}
+if((typeof data45 == "number") && (isFinite(data45))){
+if(data45 > 10000000 || isNaN(data45)){
+const err112 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
+}
+errors++;
+}
+if(data45 < 1 || isNaN(data45)){
+const err113 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+}
+}
+if(data.stop !== undefined){
+let data46 = data.stop;
+if(((typeof data46 !== "string") && (!(Array.isArray(data46)))) && (data46 !== null)){
+const err114 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/type",keyword:"type",params:{type: schema117.properties.stop.type},message:"must be string,array,null"};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+if(typeof data46 === "string"){
+if(func1(data46) > 1000){
+const err115 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+if(func1(data46) < 1){
+const err116 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+}
+if(Array.isArray(data46)){
+if(data46.length > 16){
+const err117 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+if(data46.length < 1){
+const err118 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+const len4 = data46.length;
+for(let i4=0; i4<len4; i4++){
+let data47 = data46[i4];
+if(typeof data47 === "string"){
+if(func1(data47) > 1000){
+const err119 = {instancePath:instancePath+"/stop/" + i4,schemaPath:"#/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+if(func1(data47) < 1){
+const err120 = {instancePath:instancePath+"/stop/" + i4,schemaPath:"#/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+}
+else {
+const err121 = {instancePath:instancePath+"/stop/" + i4,schemaPath:"#/properties/stop/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+}
+}
+}
+if(data.seed !== undefined){
+let data48 = data.seed;
+if((!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))) && (data48 !== null)){
+const err122 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema117.properties.seed.type},message:"must be integer,null"};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+if((typeof data48 == "number") && (isFinite(data48))){
+if(data48 > 2147483647 || isNaN(data48)){
+const err123 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+if(data48 < 0 || isNaN(data48)){
+const err124 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+}
+}
+if(data.presence_penalty !== undefined){
+let data49 = data.presence_penalty;
+if((!((typeof data49 == "number") && (isFinite(data49)))) && (data49 !== null)){
+const err125 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema117.properties.presence_penalty.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+if((typeof data49 == "number") && (isFinite(data49))){
+if(data49 > 2 || isNaN(data49)){
+const err126 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+if(data49 < -2 || isNaN(data49)){
+const err127 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+}
+}
+if(data.frequency_penalty !== undefined){
+let data50 = data.frequency_penalty;
+if((!((typeof data50 == "number") && (isFinite(data50)))) && (data50 !== null)){
+const err128 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema117.properties.frequency_penalty.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+if((typeof data50 == "number") && (isFinite(data50))){
+if(data50 > 2 || isNaN(data50)){
+const err129 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+if(data50 < -2 || isNaN(data50)){
+const err130 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+}
+}
+if(data.reasoning_effort !== undefined){
+let data51 = data.reasoning_effort;
+if((typeof data51 !== "string") && (data51 !== null)){
+const err131 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/type",keyword:"type",params:{type: schema117.properties.reasoning_effort.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+if(!(((((((data51 === "none") || (data51 === "minimal")) || (data51 === "low")) || (data51 === "medium")) || (data51 === "high")) || (data51 === "xhigh")) || (data51 === null))){
+const err132 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/enum",keyword:"enum",params:{allowedValues: schema117.properties.reasoning_effort.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+if(data.parallel_tool_calls !== undefined){
+let data52 = data.parallel_tool_calls;
+if((typeof data52 !== "boolean") && (data52 !== null)){
+const err133 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema117.properties.parallel_tool_calls.type},message:"must be boolean,null"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+}
+if(data.response_format !== undefined){
+let data53 = data.response_format;
+if((!(data53 && typeof data53 == "object" && !Array.isArray(data53))) && (data53 !== null)){
+const err134 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/type",keyword:"type",params:{type: schema117.properties.response_format.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+const _errs133 = errors;
+let valid37 = true;
+const _errs134 = errors;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.type !== undefined){
+if("json_schema" !== data53.type){
+const err135 = {};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+}
+}
+var _valid5 = _errs134 === errors;
+errors = _errs133;
+if(vErrors !== null){
+if(_errs133){
+vErrors.length = _errs133;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause4;
+if(_valid5){
+const _errs136 = errors;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.json_schema === undefined){
+const err136 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/then/required",keyword:"required",params:{missingProperty: "json_schema"},message:"must have required property '"+"json_schema"+"'"};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+}
+var _valid5 = _errs136 === errors;
+valid37 = _valid5;
+if(valid37){
+var props5 = {};
+props5.json_schema = true;
+props5.type = true;
+}
+ifClause4 = "then";
+}
+else {
+const _errs137 = errors;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.json_schema !== undefined){
+const err137 = {instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/else/properties/json_schema/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+}
+var _valid5 = _errs137 === errors;
+valid37 = _valid5;
+if(valid37){
+if(props5 !== true){
+props5 = props5 || {};
+props5.json_schema = true;
+}
+}
+ifClause4 = "else";
+}
+if(!valid37){
+const err138 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/if",keyword:"if",params:{failingKeyword: ifClause4},message:"must match \""+ifClause4+"\" schema"};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.type === undefined){
+const err139 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+for(const key8 in data53){
+if(!((key8 === "type") || (key8 === "json_schema"))){
+const err140 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+}
+if(data53.type !== undefined){
+let data56 = data53.type;
+if(typeof data56 !== "string"){
+const err141 = {instancePath:instancePath+"/response_format/type",schemaPath:"#/properties/response_format/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+if(!(((data56 === "text") || (data56 === "json_object")) || (data56 === "json_schema"))){
+const err142 = {instancePath:instancePath+"/response_format/type",schemaPath:"#/properties/response_format/properties/type/enum",keyword:"enum",params:{allowedValues: schema117.properties.response_format.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+}
+if(data53.json_schema !== undefined){
+let data57 = data53.json_schema;
+if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
+if(data57.name === undefined){
+const err143 = {instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/properties/json_schema/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+for(const key9 in data57){
+if(!((((key9 === "name") || (key9 === "description")) || (key9 === "schema")) || (key9 === "strict"))){
+const err144 = {instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/properties/json_schema/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+}
+if(data57.name !== undefined){
+let data58 = data57.name;
+if(typeof data58 === "string"){
+if(func1(data58) > 64){
+const err145 = {instancePath:instancePath+"/response_format/json_schema/name",schemaPath:"#/properties/response_format/properties/json_schema/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+if(!pattern12.test(data58)){
+const err146 = {instancePath:instancePath+"/response_format/json_schema/name",schemaPath:"#/properties/response_format/properties/json_schema/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
+}
+errors++;
+}
+}
+else {
+const err147 = {instancePath:instancePath+"/response_format/json_schema/name",schemaPath:"#/properties/response_format/properties/json_schema/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+errors++;
+}
+}
+if(data57.description !== undefined){
+let data59 = data57.description;
+if((typeof data59 !== "string") && (data59 !== null)){
+const err148 = {instancePath:instancePath+"/response_format/json_schema/description",schemaPath:"#/properties/response_format/properties/json_schema/properties/description/type",keyword:"type",params:{type: schema117.properties.response_format.properties.json_schema.properties.description.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+if(typeof data59 === "string"){
+if(func1(data59) > 4000){
+const err149 = {instancePath:instancePath+"/response_format/json_schema/description",schemaPath:"#/properties/response_format/properties/json_schema/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+}
+}
+if(data57.schema !== undefined){
+let data60 = data57.schema;
+if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
+if(Object.keys(data60).length > 1000){
+const err150 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+errors++;
+}
+for(const key10 in data60){
+const _errs151 = errors;
+if(typeof key10 === "string"){
+if(func1(key10) > 1000){
+const err151 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+}
+else {
+const err152 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key10};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+errors++;
+}
+var valid43 = _errs151 === errors;
+if(!valid43){
+const err153 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key10},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
+}
+errors++;
+}
+}
+}
+else {
+const err154 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err154];
+}
+else {
+vErrors.push(err154);
+}
+errors++;
+}
+}
+if(data57.strict !== undefined){
+let data61 = data57.strict;
+if((typeof data61 !== "boolean") && (data61 !== null)){
+const err155 = {instancePath:instancePath+"/response_format/json_schema/strict",schemaPath:"#/properties/response_format/properties/json_schema/properties/strict/type",keyword:"type",params:{type: schema117.properties.response_format.properties.json_schema.properties.strict.type},message:"must be boolean,null"};
+if(vErrors === null){
+vErrors = [err155];
+}
+else {
+vErrors.push(err155);
+}
+errors++;
+}
+}
+}
+else {
+const err156 = {instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/properties/json_schema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err156];
+}
+else {
+vErrors.push(err156);
+}
+errors++;
+}
+}
+}
+}
+if(data.tools !== undefined){
+let data62 = data.tools;
+if((!(Array.isArray(data62))) && (data62 !== null)){
+const err157 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema117.properties.tools.type},message:"must be array,null"};
+if(vErrors === null){
+vErrors = [err157];
+}
+else {
+vErrors.push(err157);
+}
+errors++;
+}
+if(Array.isArray(data62)){
+if(data62.length > 128){
+const err158 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+errors++;
+}
+const len5 = data62.length;
+for(let i5=0; i5<len5; i5++){
+let data63 = data62[i5];
+if(data63 && typeof data63 == "object" && !Array.isArray(data63)){
+if(data63.type === undefined){
+const err159 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+errors++;
+}
+if(data63.function === undefined){
+const err160 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "function"},message:"must have required property '"+"function"+"'"};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
+}
+errors++;
+}
+for(const key11 in data63){
+if(!((key11 === "type") || (key11 === "function"))){
+const err161 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
+}
+errors++;
+}
+}
+if(data63.type !== undefined){
+let data64 = data63.type;
+if(typeof data64 !== "string"){
+const err162 = {instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+if("function" !== data64){
+const err163 = {instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"};
+if(vErrors === null){
+vErrors = [err163];
+}
+else {
+vErrors.push(err163);
+}
+errors++;
+}
+}
+if(data63.function !== undefined){
+let data65 = data63.function;
+if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
+if(data65.name === undefined){
+const err164 = {instancePath:instancePath+"/tools/" + i5+"/function",schemaPath:"#/properties/tools/items/properties/function/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err164];
+}
+else {
+vErrors.push(err164);
+}
+errors++;
+}
+for(const key12 in data65){
+if(!((((key12 === "name") || (key12 === "description")) || (key12 === "parameters")) || (key12 === "strict"))){
+const err165 = {instancePath:instancePath+"/tools/" + i5+"/function",schemaPath:"#/properties/tools/items/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err165];
+}
+else {
+vErrors.push(err165);
+}
+errors++;
+}
+}
+if(data65.name !== undefined){
+let data66 = data65.name;
+if(typeof data66 === "string"){
+if(func1(data66) > 64){
+const err166 = {instancePath:instancePath+"/tools/" + i5+"/function/name",schemaPath:"#/properties/tools/items/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err166];
+}
+else {
+vErrors.push(err166);
+}
+errors++;
+}
+if(!pattern12.test(data66)){
+const err167 = {instancePath:instancePath+"/tools/" + i5+"/function/name",schemaPath:"#/properties/tools/items/properties/function/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err167];
+}
+else {
+vErrors.push(err167);
+}
+errors++;
+}
+}
+else {
+const err168 = {instancePath:instancePath+"/tools/" + i5+"/function/name",schemaPath:"#/properties/tools/items/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err168];
+}
+else {
+vErrors.push(err168);
+}
+errors++;
+}
+}
+if(data65.description !== undefined){
+let data67 = data65.description;
+if((typeof data67 !== "string") && (data67 !== null)){
+const err169 = {instancePath:instancePath+"/tools/" + i5+"/function/description",schemaPath:"#/properties/tools/items/properties/function/properties/description/type",keyword:"type",params:{type: schema117.properties.tools.items.properties.function.properties.description.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err169];
+}
+else {
+vErrors.push(err169);
+}
+errors++;
+}
+if(typeof data67 === "string"){
+if(func1(data67) > 4000){
+const err170 = {instancePath:instancePath+"/tools/" + i5+"/function/description",schemaPath:"#/properties/tools/items/properties/function/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+if(vErrors === null){
+vErrors = [err170];
+}
+else {
+vErrors.push(err170);
+}
+errors++;
+}
+}
+}
+if(data65.parameters !== undefined){
+let data68 = data65.parameters;
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+if(Object.keys(data68).length > 1000){
+const err171 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+if(vErrors === null){
+vErrors = [err171];
+}
+else {
+vErrors.push(err171);
+}
+errors++;
+}
+for(const key13 in data68){
+const _errs173 = errors;
+if(typeof key13 === "string"){
+if(func1(key13) > 1000){
+const err172 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key13};
+if(vErrors === null){
+vErrors = [err172];
+}
+else {
+vErrors.push(err172);
+}
+errors++;
+}
+}
+else {
+const err173 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key13};
+if(vErrors === null){
+vErrors = [err173];
+}
+else {
+vErrors.push(err173);
+}
+errors++;
+}
+var valid49 = _errs173 === errors;
+if(!valid49){
+const err174 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key13},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err174];
+}
+else {
+vErrors.push(err174);
+}
+errors++;
+}
+}
+}
+else {
+const err175 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err175];
+}
+else {
+vErrors.push(err175);
+}
+errors++;
+}
+}
+if(data65.strict !== undefined){
+let data69 = data65.strict;
+if((typeof data69 !== "boolean") && (data69 !== null)){
+const err176 = {instancePath:instancePath+"/tools/" + i5+"/function/strict",schemaPath:"#/properties/tools/items/properties/function/properties/strict/type",keyword:"type",params:{type: schema117.properties.tools.items.properties.function.properties.strict.type},message:"must be boolean,null"};
+if(vErrors === null){
+vErrors = [err176];
+}
+else {
+vErrors.push(err176);
+}
+errors++;
+}
+}
+}
+else {
+const err177 = {instancePath:instancePath+"/tools/" + i5+"/function",schemaPath:"#/properties/tools/items/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err177];
+}
+else {
+vErrors.push(err177);
+}
+errors++;
+}
+}
+}
+else {
+const err178 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err178];
+}
+else {
+vErrors.push(err178);
+}
+errors++;
+}
+}
+}
+}
+if(data.tool_choice !== undefined){
+let data70 = data.tool_choice;
+if(((typeof data70 !== "string") && (!(data70 && typeof data70 == "object" && !Array.isArray(data70)))) && (data70 !== null)){
+const err179 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema117.properties.tool_choice.type},message:"must be string,object,null"};
+if(vErrors === null){
+vErrors = [err179];
+}
+else {
+vErrors.push(err179);
+}
+errors++;
+}
+if(typeof data70 === "string"){
+if(func1(data70) > 8){
+const err180 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 8},message:"must NOT have more than 8 characters"};
+if(vErrors === null){
+vErrors = [err180];
+}
+else {
+vErrors.push(err180);
+}
+errors++;
+}
+if(!pattern79.test(data70)){
+const err181 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+}
+if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
+if(data70.type === undefined){
+const err182 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
+if(data70.function === undefined){
+const err183 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "function"},message:"must have required property '"+"function"+"'"};
+if(vErrors === null){
+vErrors = [err183];
+}
+else {
+vErrors.push(err183);
+}
+errors++;
+}
+for(const key14 in data70){
+if(!((key14 === "type") || (key14 === "function"))){
+const err184 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err184];
+}
+else {
+vErrors.push(err184);
+}
+errors++;
+}
+}
+if(data70.type !== undefined){
+let data71 = data70.type;
+if(typeof data71 !== "string"){
+const err185 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err185];
+}
+else {
+vErrors.push(err185);
+}
+errors++;
+}
+if("function" !== data71){
+const err186 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"};
+if(vErrors === null){
+vErrors = [err186];
+}
+else {
+vErrors.push(err186);
+}
+errors++;
+}
+}
+if(data70.function !== undefined){
+let data72 = data70.function;
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+if(data72.name === undefined){
+const err187 = {instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err187];
+}
+else {
+vErrors.push(err187);
+}
+errors++;
+}
+for(const key15 in data72){
+if(!(key15 === "name")){
+const err188 = {instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err188];
+}
+else {
+vErrors.push(err188);
+}
+errors++;
+}
+}
+if(data72.name !== undefined){
+let data73 = data72.name;
+if(typeof data73 === "string"){
+if(func1(data73) > 64){
+const err189 = {instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err189];
+}
+else {
+vErrors.push(err189);
+}
+errors++;
+}
+if(!pattern12.test(data73)){
+const err190 = {instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err190];
+}
+else {
+vErrors.push(err190);
+}
+errors++;
+}
+}
+else {
+const err191 = {instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err191];
+}
+else {
+vErrors.push(err191);
+}
+errors++;
+}
+}
+}
+else {
+const err192 = {instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err192];
+}
+else {
+vErrors.push(err192);
+}
+errors++;
+}
+}
+}
+}
+if(data.stream !== undefined){
+let data74 = data.stream;
+if((typeof data74 !== "boolean") && (data74 !== null)){
+const err193 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema117.properties.stream.type},message:"must be boolean,null"};
+if(vErrors === null){
+vErrors = [err193];
+}
+else {
+vErrors.push(err193);
+}
+errors++;
+}
+if(!((data74 === false) || (data74 === null))){
+const err194 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/enum",keyword:"enum",params:{allowedValues: schema117.properties.stream.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err194];
+}
+else {
+vErrors.push(err194);
+}
+errors++;
+}
+}
+if(data.stream_options !== undefined){
+let data75 = data.stream_options;
+if((!(data75 && typeof data75 == "object" && !Array.isArray(data75))) && (data75 !== null)){
+const err195 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema117.properties.stream_options.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err195];
+}
+else {
+vErrors.push(err195);
+}
+errors++;
+}
+if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
+for(const key16 in data75){
+if(!((key16 === "include_usage") || (key16 === "include_obfuscation"))){
+const err196 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err196];
+}
+else {
+vErrors.push(err196);
+}
+errors++;
+}
+}
+if(data75.include_usage !== undefined){
+let data76 = data75.include_usage;
+if((typeof data76 !== "boolean") && (data76 !== null)){
+const err197 = {instancePath:instancePath+"/stream_options/include_usage",schemaPath:"#/properties/stream_options/properties/include_usage/type",keyword:"type",params:{type: schema117.properties.stream_options.properties.include_usage.type},message:"must be boolean,null"};
+if(vErrors === null){
+vErrors = [err197];
+}
+else {
+vErrors.push(err197);
+}
+errors++;
+}
+}
+if(data75.include_obfuscation !== undefined){
+let data77 = data75.include_obfuscation;
+if((typeof data77 !== "boolean") && (data77 !== null)){
+const err198 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema117.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
+if(vErrors === null){
+vErrors = [err198];
+}
+else {
+vErrors.push(err198);
+}
+errors++;
+}
+}
+}
+}
+if(data.user !== undefined){
+let data78 = data.user;
+if((typeof data78 !== "string") && (data78 !== null)){
+const err199 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema117.properties.user.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err199];
+}
+else {
+vErrors.push(err199);
+}
+errors++;
+}
+if(typeof data78 === "string"){
+if(func1(data78) > 1000){
+const err200 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err200];
+}
+else {
+vErrors.push(err200);
+}
+errors++;
+}
+}
+}
+if(data.safety_identifier !== undefined){
+let data79 = data.safety_identifier;
+if((typeof data79 !== "string") && (data79 !== null)){
+const err201 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema117.properties.safety_identifier.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err201];
+}
+else {
+vErrors.push(err201);
+}
+errors++;
+}
+if(typeof data79 === "string"){
+if(func1(data79) > 1000){
+const err202 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err202];
+}
+else {
+vErrors.push(err202);
+}
+errors++;
+}
+}
+}
+if(data.metadata !== undefined){
+let data80 = data.metadata;
+if((!(data80 && typeof data80 == "object" && !Array.isArray(data80))) && (data80 !== null)){
+const err203 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema117.properties.metadata.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err203];
+}
+else {
+vErrors.push(err203);
+}
+errors++;
+}
+if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
+if(Object.keys(data80).length > 100){
+const err204 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 100},message:"must NOT have more than 100 properties"};
+if(vErrors === null){
+vErrors = [err204];
+}
+else {
+vErrors.push(err204);
+}
+errors++;
+}
+for(const key17 in data80){
+const _errs203 = errors;
+if(typeof key17 === "string"){
+if(func1(key17) > 200){
+const err205 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key17};
+if(vErrors === null){
+vErrors = [err205];
+}
+else {
+vErrors.push(err205);
+}
+errors++;
+}
+}
+var valid53 = _errs203 === errors;
+if(!valid53){
+const err206 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key17},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err206];
+}
+else {
+vErrors.push(err206);
+}
+errors++;
+}
+}
+for(const key18 in data80){
+let data81 = data80[key18];
+if(typeof data81 === "string"){
+if(func1(data81) > 10000){
+const err207 = {instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
+if(vErrors === null){
+vErrors = [err207];
+}
+else {
+vErrors.push(err207);
+}
+errors++;
+}
+}
+else {
+const err208 = {instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err208];
+}
+else {
+vErrors.push(err208);
+}
+errors++;
+}
+}
+}
+}
+if(data.store !== undefined){
+let data82 = data.store;
+if((typeof data82 !== "boolean") && (data82 !== null)){
+const err209 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema117.properties.store.type},message:"must be boolean,null"};
+if(vErrors === null){
+vErrors = [err209];
+}
+else {
+vErrors.push(err209);
+}
+errors++;
+}
+}
+if(data.prompt_cache_key !== undefined){
+let data83 = data.prompt_cache_key;
+if((typeof data83 !== "string") && (data83 !== null)){
+const err210 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema117.properties.prompt_cache_key.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err210];
+}
+else {
+vErrors.push(err210);
+}
+errors++;
+}
+if(typeof data83 === "string"){
+if(func1(data83) > 1000){
+const err211 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err211];
+}
+else {
+vErrors.push(err211);
+}
+errors++;
+}
+}
+}
+if(data.prompt_cache_retention !== undefined){
+let data84 = data.prompt_cache_retention;
+if((typeof data84 !== "string") && (data84 !== null)){
+const err212 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema117.properties.prompt_cache_retention.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err212];
+}
+else {
+vErrors.push(err212);
+}
+errors++;
+}
+if(typeof data84 === "string"){
+if(func1(data84) > 100){
+const err213 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+if(vErrors === null){
+vErrors = [err213];
+}
+else {
+vErrors.push(err213);
+}
+errors++;
+}
+}
+}
+if(data.n !== undefined){
+let data85 = data.n;
+if((!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))) && (data85 !== null)){
+const err214 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema117.properties.n.type},message:"must be integer,null"};
+if(vErrors === null){
+vErrors = [err214];
+}
+else {
+vErrors.push(err214);
+}
+errors++;
+}
+if((typeof data85 == "number") && (isFinite(data85))){
+if(data85 > 1 || isNaN(data85)){
+const err215 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err215];
+}
+else {
+vErrors.push(err215);
+}
+errors++;
+}
+if(data85 < 1 || isNaN(data85)){
+const err216 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err216];
+}
+else {
+vErrors.push(err216);
+}
+errors++;
+}
+}
+}
+if(data.logprobs !== undefined){
+let data86 = data.logprobs;
+if((typeof data86 !== "boolean") && (data86 !== null)){
+const err217 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema117.properties.logprobs.type},message:"must be boolean,null"};
+if(vErrors === null){
+vErrors = [err217];
+}
+else {
+vErrors.push(err217);
+}
+errors++;
+}
+if(!((data86 === false) || (data86 === null))){
+const err218 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/enum",keyword:"enum",params:{allowedValues: schema117.properties.logprobs.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err218];
+}
+else {
+vErrors.push(err218);
+}
+errors++;
+}
+}
+if(data.top_logprobs !== undefined){
+let data87 = data.top_logprobs;
+if((!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))) && (data87 !== null)){
+const err219 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema117.properties.top_logprobs.type},message:"must be integer,null"};
+if(vErrors === null){
+vErrors = [err219];
+}
+else {
+vErrors.push(err219);
+}
+errors++;
+}
+if((typeof data87 == "number") && (isFinite(data87))){
+if(data87 > 0 || isNaN(data87)){
+const err220 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"};
+if(vErrors === null){
+vErrors = [err220];
+}
+else {
+vErrors.push(err220);
+}
+errors++;
+}
+if(data87 < 0 || isNaN(data87)){
+const err221 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err221];
+}
+else {
+vErrors.push(err221);
+}
+errors++;
+}
+}
+}
+if(data.logit_bias !== undefined){
+let data88 = data.logit_bias;
+if((!(data88 && typeof data88 == "object" && !Array.isArray(data88))) && (data88 !== null)){
+const err222 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/type",keyword:"type",params:{type: schema117.properties.logit_bias.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err222];
+}
+else {
+vErrors.push(err222);
+}
+errors++;
+}
+if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
+for(const key19 in data88){
+const err223 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err223];
+}
+else {
+vErrors.push(err223);
+}
+errors++;
+}
+}
+}
+if(data.modalities !== undefined){
+let data89 = data.modalities;
+if((!(Array.isArray(data89))) && (data89 !== null)){
+const err224 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: schema117.properties.modalities.type},message:"must be array,null"};
+if(vErrors === null){
+vErrors = [err224];
+}
+else {
+vErrors.push(err224);
+}
+errors++;
+}
+if(Array.isArray(data89)){
+if(data89.length > 1){
+const err225 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/maxItems",keyword:"maxItems",params:{limit: 1},message:"must NOT have more than 1 items"};
+if(vErrors === null){
+vErrors = [err225];
+}
+else {
+vErrors.push(err225);
+}
+errors++;
+}
+const len6 = data89.length;
+for(let i6=0; i6<len6; i6++){
+let data90 = data89[i6];
+if(typeof data90 !== "string"){
+const err226 = {instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err226];
+}
+else {
+vErrors.push(err226);
+}
+errors++;
+}
+if("text" !== data90){
+const err227 = {instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant"};
+if(vErrors === null){
+vErrors = [err227];
+}
+else {
+vErrors.push(err227);
+}
+errors++;
+}
+}
+}
+}
+if(data.service_tier !== undefined){
+let data91 = data.service_tier;
+if((typeof data91 !== "string") && (data91 !== null)){
+const err228 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema117.properties.service_tier.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err228];
+}
+else {
+vErrors.push(err228);
+}
+errors++;
+}
+if(!(((data91 === "auto") || (data91 === "default")) || (data91 === null))){
+const err229 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema117.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err229];
+}
+else {
+vErrors.push(err229);
+}
+errors++;
+}
+}
+if(data.verbosity !== undefined){
+let data92 = data.verbosity;
+if((typeof data92 !== "string") && (data92 !== null)){
+const err230 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/type",keyword:"type",params:{type: schema117.properties.verbosity.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err230];
+}
+else {
+vErrors.push(err230);
+}
+errors++;
+}
+if(!((data92 === "medium") || (data92 === null))){
+const err231 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema117.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err231];
+}
+else {
+vErrors.push(err231);
+}
+errors++;
+}
+}
+if(data.functions !== undefined){
+let data93 = data.functions;
+if((!(Array.isArray(data93))) && (data93 !== null)){
+const err232 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/type",keyword:"type",params:{type: schema117.properties.functions.type},message:"must be array,null"};
+if(vErrors === null){
+vErrors = [err232];
+}
+else {
+vErrors.push(err232);
+}
+errors++;
+}
+if(Array.isArray(data93)){
+if(data93.length > 0){
+const err233 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+if(vErrors === null){
+vErrors = [err233];
+}
+else {
+vErrors.push(err233);
+}
+errors++;
+}
+const len7 = data93.length;
+for(let i7=0; i7<len7; i7++){
+if(data93[i7] !== null){
+const err234 = {instancePath:instancePath+"/functions/" + i7,schemaPath:"#/properties/functions/items/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err234];
+}
+else {
+vErrors.push(err234);
+}
+errors++;
+}
+}
+}
+}
+if(data.function_call !== undefined){
+if(data.function_call !== null){
+const err235 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err235];
+}
+else {
+vErrors.push(err235);
+}
+errors++;
+}
+}
+if(data.audio !== undefined){
+if(data.audio !== null){
+const err236 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err236];
+}
+else {
+vErrors.push(err236);
+}
+errors++;
+}
+}
+if(data.moderation !== undefined){
+if(data.moderation !== null){
+const err237 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err237];
+}
+else {
+vErrors.push(err237);
+}
+errors++;
+}
+}
+if(data.prediction !== undefined){
+if(data.prediction !== null){
+const err238 = {instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err238];
+}
+else {
+vErrors.push(err238);
+}
+errors++;
+}
+}
+if(data.prompt_cache_options !== undefined){
+if(data.prompt_cache_options !== null){
+const err239 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err239];
+}
+else {
+vErrors.push(err239);
+}
+errors++;
+}
+}
+if(data.web_search_options !== undefined){
+if(data.web_search_options !== null){
+const err240 = {instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err240];
+}
+else {
+vErrors.push(err240);
+}
+errors++;
+}
+}
+}
+else {
+const err241 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err241];
+}
+else {
+vErrors.push(err241);
+}
+errors++;
+}
+validate80.errors = vErrors;
+return errors === 0;
+}
+validate80.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const listModelsParameters = validate83;
+const schema122 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
+
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="listModelsParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate83.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10567,20 +14104,20 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate79.errors = vErrors;
+validate83.errors = vErrors;
 return errors === 0;
 }
-validate79.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate83.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getModelParameters = validate80;
-const schema117 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
-const pattern74 = new RegExp("^[!-~]{1,401}$", "u");
+export const getModelParameters = validate84;
+const schema123 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
+const pattern81 = new RegExp("^[!-~]{1,401}$", "u");
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getModelParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate80.evaluated;
+const evaluated0 = validate84.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10636,7 +14173,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern74.test(data1)){
+if(!pattern81.test(data1)){
 const err4 = {instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,401}$"},message:"must match pattern \""+"^[!-~]{1,401}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -10719,19 +14256,19 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate80.errors = vErrors;
+validate84.errors = vErrors;
 return errors === 0;
 }
-validate80.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate84.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listLocationsParameters = validate81;
-const schema118 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
+export const listLocationsParameters = validate85;
+const schema124 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listLocationsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate81.evaluated;
+const evaluated0 = validate85.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10792,7 +14329,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data2 === "exclude") || (data2 === "include")) || (data2 === "only"))){
-const err4 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema118.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema124.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10953,19 +14490,19 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate81.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate85.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createLocationParameters = validate82;
-const schema119 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
+export const createLocationParameters = validate86;
+const schema125 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate82.evaluated;
+const evaluated0 = validate86.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11094,32 +14631,32 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate82.errors = vErrors;
+validate86.errors = vErrors;
 return errors === 0;
 }
-validate82.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate86.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createLocationBody = validate83;
-const schema120 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
-const schema121 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_bp":{"type":"integer","description":"Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.","minimum":0,"maximum":10000,"examples":[900]},"fee_rate_bp":{"type":"integer","description":"Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.","minimum":0,"maximum":10000,"examples":[250]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
-const schema122 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
-const schema123 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
-const schema131 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
-const pattern78 = new RegExp("^[A-Z]{3}$", "u");
-const pattern79 = new RegExp("^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", "u");
-const pattern80 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
-const schema124 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
-const schema125 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
-const schema126 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
-const schema127 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
-const schema128 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
-const schema129 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
-const schema130 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
+export const createLocationBody = validate87;
+const schema126 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
+const schema127 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_bp":{"type":"integer","description":"Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.","minimum":0,"maximum":10000,"examples":[900]},"fee_rate_bp":{"type":"integer","description":"Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.","minimum":0,"maximum":10000,"examples":[250]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
+const schema128 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
+const schema129 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
+const schema137 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
+const pattern85 = new RegExp("^[A-Z]{3}$", "u");
+const pattern86 = new RegExp("^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", "u");
+const pattern87 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
+const schema130 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
+const schema131 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
+const schema132 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
+const schema133 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
+const schema134 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
+const schema135 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
+const schema136 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate87.evaluated;
+const evaluated0 = validate91.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11240,16 +14777,16 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate87.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate86.evaluated;
+const evaluated0 = validate90.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11374,8 +14911,8 @@ errors++;
 }
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate87(data2[i0], {instancePath:instancePath+"/spots/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
+if(!(validate91(data2[i0], {instancePath:instancePath+"/spots/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
 errors = vErrors.length;
 }
 }
@@ -11402,16 +14939,16 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate86.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
-validate86.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate90.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate85.evaluated;
+const evaluated0 = validate89.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11431,8 +14968,8 @@ errors++;
 }
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate86(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+if(!(validate90(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
 errors = vErrors.length;
 }
 }
@@ -11447,16 +14984,16 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate85.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
-validate85.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate89.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate84.evaluated;
+const evaluated0 = validate88.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11564,7 +15101,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern78.test(data1)){
+if(!pattern85.test(data1)){
 const err9 = {instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -11609,7 +15146,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern79.test(data2)){
+if(!pattern86.test(data2)){
 const err13 = {instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -11644,7 +15181,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern80.test(data3)){
+if(!pattern87.test(data3)){
 const err16 = {instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -11737,8 +15274,8 @@ errors++;
 }
 }
 if(data.zones !== undefined){
-if(!(validate85(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+if(!(validate89(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
 errors = vErrors.length;
 }
 }
@@ -11765,41 +15302,41 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate84.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
-validate84.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate88.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createLocationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate83.evaluated;
+const evaluated0 = validate87.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate84(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate88(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
 errors = vErrors.length;
 }
-validate83.errors = vErrors;
+validate87.errors = vErrors;
 return errors === 0;
 }
-validate83.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate87.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getLocationParameters = validate92;
-const schema132 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
-const schema133 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
+export const getLocationParameters = validate96;
+const schema138 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
+const schema139 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate92.evaluated;
+const evaluated0 = validate96.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11955,19 +15492,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate92.errors = vErrors;
+validate96.errors = vErrors;
 return errors === 0;
 }
-validate92.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate96.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateLocationParameters = validate93;
-const schema134 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
+export const updateLocationParameters = validate97;
+const schema140 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
 
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate93.evaluated;
+const evaluated0 = validate97.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12123,23 +15660,23 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate93.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
-validate93.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateLocationBody = validate94;
-const schema136 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
-const schema137 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_bp":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_bp":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_bp":2100}]};
-const schema139 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
-const schema141 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
-const schema142 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.","minimum":0,"maximum":10000,"examples":[900]};
-const schema143 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.","minimum":0,"maximum":10000,"examples":[250]};
+export const updateLocationBody = validate98;
+const schema142 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
+const schema143 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_bp":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_bp":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_bp":2100}]};
+const schema145 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
+const schema147 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
+const schema148 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.","minimum":0,"maximum":10000,"examples":[900]};
+const schema149 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.","minimum":0,"maximum":10000,"examples":[250]};
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate95.evaluated;
+const evaluated0 = validate99.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12148,7 +15685,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema137.properties, key0))){
+if(!(func7.call(schema143.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -12217,7 +15754,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!pattern78.test(data1)){
+if(!pattern85.test(data1)){
 const err6 = {instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -12262,7 +15799,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern79.test(data2)){
+if(!pattern86.test(data2)){
 const err10 = {instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -12297,7 +15834,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern80.test(data3)){
+if(!pattern87.test(data3)){
 const err13 = {instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -12390,8 +15927,8 @@ errors++;
 }
 }
 if(data.zones !== undefined){
-if(!(validate85(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+if(!(validate89(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
 errors = vErrors.length;
 }
 }
@@ -12543,40 +16080,40 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate95.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
-validate95.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate99.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateLocationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate94.evaluated;
+const evaluated0 = validate98.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate95(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate99(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
-validate94.errors = vErrors;
+validate98.errors = vErrors;
 return errors === 0;
 }
-validate94.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate98.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listFiscalDaysParameters = validate98;
-const schema148 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
+export const listFiscalDaysParameters = validate102;
+const schema154 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listFiscalDaysParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate98.evaluated;
+const evaluated0 = validate102.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12822,22 +16359,22 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate98.errors = vErrors;
+validate102.errors = vErrors;
 return errors === 0;
 }
-validate98.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate102.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getFiscalDayParameters = validate99;
-const schema150 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
-const schema152 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]};
-const pattern97 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$", "u");
+export const getFiscalDayParameters = validate103;
+const schema156 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
+const schema158 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]};
+const pattern104 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$", "u");
 const formats8 = require("ajv-formats/dist/formats").fullFormats.date;
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getFiscalDayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate99.evaluated;
+const evaluated0 = validate103.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12928,7 +16465,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern97.test(data2)){
+if(!pattern104.test(data2)){
 const err7 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -13048,19 +16585,19 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate99.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
-validate99.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate103.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const closeFiscalDayParameters = validate100;
-const schema153 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"closeFiscalDayParameters"};
+export const closeFiscalDayParameters = validate104;
+const schema159 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"closeFiscalDayParameters"};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="closeFiscalDayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate100.evaluated;
+const evaluated0 = validate104.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13151,7 +16688,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern97.test(data2)){
+if(!pattern104.test(data2)){
 const err7 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -13271,19 +16808,19 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate100.errors = vErrors;
+validate104.errors = vErrors;
 return errors === 0;
 }
-validate100.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate104.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listCategoriesParameters = validate101;
-const schema156 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
+export const listCategoriesParameters = validate105;
+const schema162 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listCategoriesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate101.evaluated;
+const evaluated0 = validate105.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13389,7 +16926,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "exclude") || (data3 === "include")) || (data3 === "only"))){
-const err8 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema156.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema162.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13550,19 +17087,19 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate101.errors = vErrors;
+validate105.errors = vErrors;
 return errors === 0;
 }
-validate101.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate105.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createCategoryParameters = validate102;
-const schema157 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
+export const createCategoryParameters = validate106;
+const schema163 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate102.evaluated;
+const evaluated0 = validate106.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13691,20 +17228,20 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate102.errors = vErrors;
+validate106.errors = vErrors;
 return errors === 0;
 }
-validate102.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate106.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createCategoryBody = validate103;
-const schema158 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
-const schema159 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
-const schema161 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
+export const createCategoryBody = validate107;
+const schema164 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
+const schema165 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
+const schema167 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate104.evaluated;
+const evaluated0 = validate108.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13847,42 +17384,42 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate104.errors = vErrors;
+validate108.errors = vErrors;
 return errors === 0;
 }
-validate104.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate108.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createCategoryBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate103.evaluated;
+const evaluated0 = validate107.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate104(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+if(!(validate108(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
 errors = vErrors.length;
 }
-validate103.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate107.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getCategoryParameters = validate106;
-const schema163 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
-const schema164 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
-const pattern105 = new RegExp("^cat_[0-9a-f]{32}$", "u");
+export const getCategoryParameters = validate110;
+const schema169 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
+const schema170 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
+const pattern112 = new RegExp("^cat_[0-9a-f]{32}$", "u");
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate106.evaluated;
+const evaluated0 = validate110.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13928,7 +17465,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern105.test(data1)){
+if(!pattern112.test(data1)){
 const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -14038,19 +17575,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate106.errors = vErrors;
+validate110.errors = vErrors;
 return errors === 0;
 }
-validate106.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate110.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateCategoryParameters = validate107;
-const schema165 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
+export const updateCategoryParameters = validate111;
+const schema171 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate107.evaluated;
+const evaluated0 = validate111.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14096,7 +17633,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern105.test(data1)){
+if(!pattern112.test(data1)){
 const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -14206,19 +17743,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate107.errors = vErrors;
+validate111.errors = vErrors;
 return errors === 0;
 }
-validate107.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate111.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateCategoryBody = validate108;
-const schema167 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
-const schema168 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
+export const updateCategoryBody = validate112;
+const schema173 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
+const schema174 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
 
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate109.evaluated;
+const evaluated0 = validate113.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14308,7 +17845,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern105.test(data2)){
+if(!pattern112.test(data2)){
 const err7 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -14466,40 +18003,40 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate109.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
-validate109.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate113.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateCategoryBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate108.evaluated;
+const evaluated0 = validate112.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate109(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
+if(!(validate113(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
 errors = vErrors.length;
 }
-validate108.errors = vErrors;
+validate112.errors = vErrors;
 return errors === 0;
 }
-validate108.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate112.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listProductsParameters = validate111;
-const schema175 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
+export const listProductsParameters = validate115;
+const schema181 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
 
-function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listProductsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate111.evaluated;
+const evaluated0 = validate115.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14615,7 +18152,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern105.test(data3)){
+if(!pattern112.test(data3)){
 const err9 = {instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -14650,7 +18187,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "exclude") || (data4 === "include")) || (data4 === "only"))){
-const err12 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema175.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema181.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -14811,19 +18348,19 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate111.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
-validate111.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate115.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createProductParameters = validate112;
-const schema176 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
+export const createProductParameters = validate116;
+const schema182 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate112.evaluated;
+const evaluated0 = validate116.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14952,28 +18489,28 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate112.errors = vErrors;
+validate116.errors = vErrors;
 return errors === 0;
 }
-validate112.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate116.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createProductBody = validate113;
-const schema177 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
-const schema178 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
-const schema181 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
-const schema182 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
-const schema183 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
-const schema184 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
-const schema185 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
-const pattern120 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
-const schema186 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
-const schema187 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
+export const createProductBody = validate117;
+const schema183 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
+const schema184 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
+const schema187 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
+const schema188 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
+const schema189 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
+const schema190 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
+const schema191 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
+const pattern127 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
+const schema192 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
+const schema193 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
 const func0 = require("ajv/dist/runtime/equal").default;
 
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate115.evaluated;
+const evaluated0 = validate119.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15068,20 +18605,20 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate115.errors = vErrors;
+validate119.errors = vErrors;
 return errors === 0;
 }
-validate115.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate119.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema188 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
-const schema189 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
-const schema190 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
-const schema191 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
+const schema194 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
+const schema195 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
+const schema196 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
+const schema197 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
 
-function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate118.evaluated;
+const evaluated0 = validate122.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15247,16 +18784,16 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate118.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
-validate118.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate122.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate117.evaluated;
+const evaluated0 = validate121.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15276,8 +18813,8 @@ errors++;
 }
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate118(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
+if(!(validate122(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
 errors = vErrors.length;
 }
 }
@@ -15292,16 +18829,16 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate117.errors = vErrors;
+validate121.errors = vErrors;
 return errors === 0;
 }
-validate117.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate121.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate114.evaluated;
+const evaluated0 = validate118.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15350,7 +18887,7 @@ vErrors.push(err3);
 errors++;
 }
 for(const key0 in data){
-if(!(func7.call(schema178.properties, key0))){
+if(!(func7.call(schema184.properties, key0))){
 const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err4];
@@ -15409,7 +18946,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern105.test(data1)){
+if(!pattern112.test(data1)){
 const err9 = {instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -15569,7 +19106,7 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(!pattern120.test(data5)){
+if(!pattern127.test(data5)){
 const err23 = {instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err23];
@@ -15627,14 +19164,14 @@ errors++;
 }
 }
 if(data.tags !== undefined){
-if(!(validate115(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
+if(!(validate119(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
 errors = vErrors.length;
 }
 }
 if(data.modifiers !== undefined){
-if(!(validate117(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
+if(!(validate121(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
 errors = vErrors.length;
 }
 }
@@ -15673,41 +19210,41 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate114.errors = vErrors;
+validate118.errors = vErrors;
 return errors === 0;
 }
-validate114.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate118.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createProductBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate113.evaluated;
+const evaluated0 = validate117.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate114(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+if(!(validate118(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
 errors = vErrors.length;
 }
-validate113.errors = vErrors;
+validate117.errors = vErrors;
 return errors === 0;
 }
-validate113.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate117.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getProductParameters = validate122;
-const schema194 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
-const schema195 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
+export const getProductParameters = validate126;
+const schema200 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
+const schema201 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
 
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate122.evaluated;
+const evaluated0 = validate126.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15863,19 +19400,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate122.errors = vErrors;
+validate126.errors = vErrors;
 return errors === 0;
 }
-validate122.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate126.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateProductParameters = validate123;
-const schema196 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
+export const updateProductParameters = validate127;
+const schema202 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
 
-function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate123.evaluated;
+const evaluated0 = validate127.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16031,19 +19568,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate123.errors = vErrors;
+validate127.errors = vErrors;
 return errors === 0;
 }
-validate123.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate127.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateProductBody = validate124;
-const schema198 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
-const schema199 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
+export const updateProductBody = validate128;
+const schema204 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
+const schema205 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate125.evaluated;
+const evaluated0 = validate129.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16052,7 +19589,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema199.properties, key0))){
+if(!(func7.call(schema205.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -16076,7 +19613,7 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(!pattern105.test(data0)){
+if(!pattern112.test(data0)){
 const err2 = {instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -16146,7 +19683,7 @@ errors++;
 if(data.description !== undefined){
 let data2 = data.description;
 if((typeof data2 !== "string") && (data2 !== null)){
-const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema199.properties.description.type},message:"must be string,null"};
+const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema205.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -16181,7 +19718,7 @@ errors++;
 if(data.image_url !== undefined){
 let data3 = data.image_url;
 if((typeof data3 !== "string") && (data3 !== null)){
-const err11 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema199.properties.image_url.type},message:"must be string,null"};
+const err11 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema205.properties.image_url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -16201,7 +19738,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern120.test(data3)){
+if(!pattern127.test(data3)){
 const err13 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -16216,7 +19753,7 @@ errors++;
 if(data.sku !== undefined){
 let data4 = data.sku;
 if((typeof data4 !== "string") && (data4 !== null)){
-const err14 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema199.properties.sku.type},message:"must be string,null"};
+const err14 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema205.properties.sku.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -16294,14 +19831,14 @@ errors++;
 }
 }
 if(data.tags !== undefined){
-if(!(validate115(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
+if(!(validate119(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
 errors = vErrors.length;
 }
 }
 if(data.modifiers !== undefined){
-if(!(validate117(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
+if(!(validate121(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
 errors = vErrors.length;
 }
 }
@@ -16412,7 +19949,7 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(!pattern78.test(data12)){
+if(!pattern85.test(data12)){
 const err30 = {instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err30];
@@ -16535,44 +20072,44 @@ vErrors.push(err40);
 }
 errors++;
 }
-validate125.errors = vErrors;
+validate129.errors = vErrors;
 return errors === 0;
 }
-validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate129.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateProductBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate124.evaluated;
+const evaluated0 = validate128.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate125(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
+if(!(validate129(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
 errors = vErrors.length;
 }
-validate124.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
-validate124.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate128.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listOrdersParameters = validate129;
-const schema209 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
-const schema210 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
-const schema213 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
-const schema211 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
+export const listOrdersParameters = validate133;
+const schema215 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
+const schema216 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
+const schema219 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
+const schema217 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
 const formats24 = require("ajv-formats/dist/formats").fullFormats["iso-date-time"];
-const pattern138 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
+const pattern145 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
 
-function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate130.evaluated;
+const evaluated0 = validate134.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16593,7 +20130,7 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(!pattern97.test(data)){
+if(!pattern104.test(data)){
 const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -16683,7 +20220,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern138.test(data)){
+if(!pattern145.test(data)){
 const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -16769,17 +20306,17 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate130.errors = vErrors;
+validate134.errors = vErrors;
 return errors === 0;
 }
-validate130.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate134.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listOrdersParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate129.evaluated;
+const evaluated0 = validate133.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16840,7 +20377,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data2 === "open") || (data2 === "completed")) || (data2 === "canceled"))){
-const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema210.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema216.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -16966,14 +20503,14 @@ errors++;
 }
 }
 if(data1.since !== undefined){
-if(!(validate130(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate130.errors : vErrors.concat(validate130.errors);
+if(!(validate134(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
 errors = vErrors.length;
 }
 }
 if(data1.until !== undefined){
-if(!(validate130(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate130.errors : vErrors.concat(validate130.errors);
+if(!(validate134(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
 errors = vErrors.length;
 }
 }
@@ -17103,19 +20640,19 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate129.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
-validate129.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate133.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createOrderParameters = validate133;
-const schema214 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
+export const createOrderParameters = validate137;
+const schema220 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
 
-function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate133.evaluated;
+const evaluated0 = validate137.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17244,25 +20781,25 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate133.errors = vErrors;
+validate137.errors = vErrors;
 return errors === 0;
 }
-validate133.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate137.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createOrderBody = validate134;
-const schema215 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
-const schema216 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
-const schema224 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
-const schema226 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
-const pattern147 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
-const schema218 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
-const schema220 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
-const schema221 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
+export const createOrderBody = validate138;
+const schema221 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
+const schema222 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
+const schema230 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
+const schema232 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
+const pattern154 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
+const schema224 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
+const schema226 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
+const schema227 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
 
-function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate137.evaluated;
+const evaluated0 = validate141.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17373,16 +20910,16 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate137.errors = vErrors;
+validate141.errors = vErrors;
 return errors === 0;
 }
-validate137.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate141.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate136.evaluated;
+const evaluated0 = validate140.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17507,8 +21044,8 @@ errors++;
 }
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate137(data2[i0], {instancePath:instancePath+"/modifiers/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate137.errors : vErrors.concat(validate137.errors);
+if(!(validate141(data2[i0], {instancePath:instancePath+"/modifiers/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
 errors = vErrors.length;
 }
 }
@@ -17535,16 +21072,16 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate136.errors = vErrors;
+validate140.errors = vErrors;
 return errors === 0;
 }
-validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate140.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate135.evaluated;
+const evaluated0 = validate139.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -17644,8 +21181,8 @@ errors++;
 }
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate136(data1[i0], {instancePath:instancePath+"/items/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+if(!(validate140(data1[i0], {instancePath:instancePath+"/items/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
 errors = vErrors.length;
 }
 }
@@ -17792,7 +21329,7 @@ errors++;
 for(const key1 in data6){
 const _errs20 = errors;
 if(typeof key1 === "string"){
-if(!pattern147.test(key1)){
+if(!pattern154.test(key1)){
 const err20 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/OrderMetadata/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,40}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,40}$"+"\"",propertyName:key1};
 if(vErrors === null){
 vErrors = [err20];
@@ -17863,41 +21400,41 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate135.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
-validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createOrderBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate134.evaluated;
+const evaluated0 = validate138.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate135(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+if(!(validate139(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
 errors = vErrors.length;
 }
-validate134.errors = vErrors;
+validate138.errors = vErrors;
 return errors === 0;
 }
-validate134.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate138.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getOrderParameters = validate141;
-const schema227 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
-const schema228 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
+export const getOrderParameters = validate145;
+const schema233 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
+const schema234 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
 
-function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate141.evaluated;
+const evaluated0 = validate145.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18053,19 +21590,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate141.errors = vErrors;
+validate145.errors = vErrors;
 return errors === 0;
 }
-validate141.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate145.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const completeOrderParameters = validate142;
-const schema229 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
+export const completeOrderParameters = validate146;
+const schema235 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
 
-function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="completeOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate142.evaluated;
+const evaluated0 = validate146.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18221,19 +21758,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate142.errors = vErrors;
+validate146.errors = vErrors;
 return errors === 0;
 }
-validate142.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate146.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const cancelOrderParameters = validate143;
-const schema231 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
+export const cancelOrderParameters = validate147;
+const schema237 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
 
-function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="cancelOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate143.evaluated;
+const evaluated0 = validate147.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18389,19 +21926,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate143.errors = vErrors;
+validate147.errors = vErrors;
 return errors === 0;
 }
-validate143.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate147.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listIntegrationsParameters = validate144;
-const schema233 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
+export const listIntegrationsParameters = validate148;
+const schema239 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
 
-function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listIntegrationsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate144.evaluated;
+const evaluated0 = validate148.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18452,7 +21989,7 @@ errors++;
 if(data1.status !== undefined){
 let data2 = data1.status;
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema233.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema239.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -18635,19 +22172,19 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate144.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
-validate144.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate148.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createIntegrationParameters = validate145;
-const schema234 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
+export const createIntegrationParameters = validate149;
+const schema240 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
 
-function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate145.evaluated;
+const evaluated0 = validate149.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18776,27 +22313,27 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate145.errors = vErrors;
+validate149.errors = vErrors;
 return errors === 0;
 }
-validate145.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate149.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createIntegrationBody = validate146;
-const schema235 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
-const schema236 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"type":"string","description":"Secret that signs deliveries: 24 to 64 printable ASCII characters. The bytes of these characters are the key. For\nlibraries of Standard Webhooks, write it as `whsec_` followed by the base64 of these bytes. A secret that starts\nwith `whsec_` is refused, because such a library would read it as another key.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-0123456789"]},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, which is shown only in the answer. It cannot be combined with `secret` (`invalid-request`). Without `generate_secret` and `secret`, deliveries are not signed.","examples":[true]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"],"generate_secret":true}]};
-const schema237 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
-const schema238 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
-const pattern154 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
-const pattern158 = new RegExp("^whsec_", "u");
-const pattern159 = new RegExp("^[ -~]{24,64}$", "u");
+export const createIntegrationBody = validate150;
+const schema241 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
+const schema242 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"type":"string","description":"Secret that signs deliveries: 24 to 64 printable ASCII characters. The bytes of these characters are the key. For\nlibraries of Standard Webhooks, write it as `whsec_` followed by the base64 of these bytes. A secret that starts\nwith `whsec_` is refused, because such a library would read it as another key.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-0123456789"]},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, which is shown only in the answer. It cannot be combined with `secret` (`invalid-request`). Without `generate_secret` and `secret`, deliveries are not signed.","examples":[true]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"],"generate_secret":true}]};
+const schema243 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
+const schema244 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
+const pattern161 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
+const pattern165 = new RegExp("^whsec_", "u");
+const pattern166 = new RegExp("^[ -~]{24,64}$", "u");
 const formats26 = require("ajv-formats/dist/formats").fullFormats.uri;
-const schema239 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
-const schema240 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
+const schema245 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
+const schema246 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
 
-function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate148.evaluated;
+const evaluated0 = validate152.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18838,7 +22375,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((((data0 === "ORDER_PLACED") || (data0 === "ORDER_COMPLETED")) || (data0 === "ORDER_CANCELED")) || (data0 === "PRODUCT_UPDATED")) || (data0 === "CATEGORY_UPDATED")) || (data0 === "FISCAL_DAY_END"))){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema240.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema246.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -18879,17 +22416,17 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate148.errors = vErrors;
+validate152.errors = vErrors;
 return errors === 0;
 }
-validate148.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate152.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema241 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
+const schema247 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
 
-function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate150.evaluated;
+const evaluated0 = validate154.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18974,20 +22511,20 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate150.errors = vErrors;
+validate154.errors = vErrors;
 return errors === 0;
 }
-validate150.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate154.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema243 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
-const schema244 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
-const pattern156 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
-const pattern157 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+const schema249 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
+const schema250 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
+const pattern163 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
+const pattern164 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
-function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate152.evaluated;
+const evaluated0 = validate156.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19028,7 +22565,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern156.test(key0)){
+if(!pattern163.test(key0)){
 const err3 = {instancePath,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},message:"must match pattern \""+"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"+"\"",propertyName:key0};
 if(vErrors === null){
 vErrors = [err3];
@@ -19084,7 +22621,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern157.test(data0)){
+if(!pattern164.test(data0)){
 const err8 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -19117,16 +22654,16 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate152.errors = vErrors;
+validate156.errors = vErrors;
 return errors === 0;
 }
-validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate156.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate147.evaluated;
+const evaluated0 = validate151.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19244,7 +22781,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern154.test(data1)){
+if(!pattern161.test(data1)){
 const err10 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -19277,20 +22814,20 @@ errors++;
 }
 }
 if(data.event_types !== undefined){
-if(!(validate148(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+if(!(validate152(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
 errors = vErrors.length;
 }
 }
 if(data.location_ids !== undefined){
-if(!(validate150(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+if(!(validate154(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
 errors = vErrors.length;
 }
 }
 if(data.headers !== undefined){
-if(!(validate152(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
+if(!(validate156(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
 }
@@ -19299,7 +22836,7 @@ let data5 = data.secret;
 const _errs13 = errors;
 const _errs14 = errors;
 if(typeof data5 === "string"){
-if(!pattern158.test(data5)){
+if(!pattern165.test(data5)){
 const err13 = {};
 if(vErrors === null){
 vErrors = [err13];
@@ -19353,7 +22890,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!pattern159.test(data5)){
+if(!pattern166.test(data5)){
 const err17 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/pattern",keyword:"pattern",params:{pattern: "^[ -~]{24,64}$"},message:"must match pattern \""+"^[ -~]{24,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -19398,41 +22935,41 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate147.errors = vErrors;
+validate151.errors = vErrors;
 return errors === 0;
 }
-validate147.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate151.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createIntegrationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate146.evaluated;
+const evaluated0 = validate150.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate147(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+if(!(validate151(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
 errors = vErrors.length;
 }
-validate146.errors = vErrors;
+validate150.errors = vErrors;
 return errors === 0;
 }
-validate146.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate150.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getIntegrationParameters = validate155;
-const schema245 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
-const schema246 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
+export const getIntegrationParameters = validate159;
+const schema251 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
+const schema252 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
 
-function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate155.evaluated;
+const evaluated0 = validate159.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19588,19 +23125,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate155.errors = vErrors;
+validate159.errors = vErrors;
 return errors === 0;
 }
-validate155.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate159.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateIntegrationParameters = validate156;
-const schema247 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
+export const updateIntegrationParameters = validate160;
+const schema253 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
 
-function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate156.evaluated;
+const evaluated0 = validate160.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19756,21 +23293,21 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate156.errors = vErrors;
+validate160.errors = vErrors;
 return errors === 0;
 }
-validate156.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate160.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateIntegrationBody = validate157;
-const schema249 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
-const schema250 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with\nany value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
-const schema255 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
-const schema256 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
+export const updateIntegrationBody = validate161;
+const schema255 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
+const schema256 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with\nany value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
+const schema261 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
+const schema262 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
 
-function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate158.evaluated;
+const evaluated0 = validate162.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19779,7 +23316,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema250.properties, key0))){
+if(!(func7.call(schema256.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -19858,7 +23395,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern154.test(data1)){
+if(!pattern161.test(data1)){
 const err7 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -19891,20 +23428,20 @@ errors++;
 }
 }
 if(data.event_types !== undefined){
-if(!(validate148(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+if(!(validate152(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
 errors = vErrors.length;
 }
 }
 if(data.location_ids !== undefined){
-if(!(validate150(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+if(!(validate154(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
 errors = vErrors.length;
 }
 }
 if(data.headers !== undefined){
-if(!(validate152(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
+if(!(validate156(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
 }
@@ -20029,7 +23566,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data8 === "active") || (data8 === "paused")) || (data8 === "disabled"))){
-const err20 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema255.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema261.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -20052,7 +23589,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!((data9 === "gone") || (data9 === "failing"))){
-const err22 = {instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema256.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema262.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -20596,709 +24133,37 @@ vErrors.push(err68);
 }
 errors++;
 }
-validate158.errors = vErrors;
+validate162.errors = vErrors;
 return errors === 0;
 }
-validate158.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate162.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateIntegrationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate157.evaluated;
+const evaluated0 = validate161.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate158(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+if(!(validate162(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
 errors = vErrors.length;
 }
-validate157.errors = vErrors;
+validate161.errors = vErrors;
 return errors === 0;
 }
-validate157.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate161.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const deleteIntegrationParameters = validate163;
-const schema266 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
-
-function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="deleteIntegrationParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate163.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.id === undefined){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data0){
-if(!(key0 === "id")){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data0.id !== undefined){
-let data1 = data0.id;
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!pattern7.test(data1)){
-const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data3 = data.headers;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-Match"] !== undefined){
-let data4 = data3["If-Match"];
-if(typeof data4 === "string"){
-if(func1(data4) > 1000){
-const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-validate163.errors = vErrors;
-return errors === 0;
-}
-validate163.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const pauseIntegrationParameters = validate164;
-const schema268 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
-
-function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="pauseIntegrationParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate164.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.id === undefined){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data0){
-if(!(key0 === "id")){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data0.id !== undefined){
-let data1 = data0.id;
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!pattern7.test(data1)){
-const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data3 = data.headers;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-Match"] !== undefined){
-let data4 = data3["If-Match"];
-if(typeof data4 === "string"){
-if(func1(data4) > 1000){
-const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-validate164.errors = vErrors;
-return errors === 0;
-}
-validate164.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const enableIntegrationParameters = validate165;
-const schema270 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
-
-function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="enableIntegrationParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate165.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.id === undefined){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data0){
-if(!(key0 === "id")){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data0.id !== undefined){
-let data1 = data0.id;
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!pattern7.test(data1)){
-const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data3 = data.headers;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-Match"] !== undefined){
-let data4 = data3["If-Match"];
-if(typeof data4 === "string"){
-if(func1(data4) > 1000){
-const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-validate165.errors = vErrors;
-return errors === 0;
-}
-validate165.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const beginSecretRotationParameters = validate166;
-const schema272 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
-
-function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="beginSecretRotationParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate166.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.id === undefined){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data0){
-if(!(key0 === "id")){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data0.id !== undefined){
-let data1 = data0.id;
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!pattern7.test(data1)){
-const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data3 = data.headers;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-Match"] !== undefined){
-let data4 = data3["If-Match"];
-if(typeof data4 === "string"){
-if(func1(data4) > 1000){
-const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-validate166.errors = vErrors;
-return errors === 0;
-}
-validate166.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const beginSecretRotationBody = validate167;
-const schema274 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"type":"string","description":"The next secret: 24 to 64 printable ASCII characters that do not start with `whsec_`. Default: the server creates one and shows it only in the answer.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-9876543210"]}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}],"$id":"beginSecretRotationBody"};
+export const deleteIntegrationParameters = validate167;
+const schema272 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
 
 function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="beginSecretRotationBody" */;
+/*# sourceURL="deleteIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate167.evaluated;
@@ -21309,9 +24174,11 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(key0 === "secret")){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.id === undefined){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -21320,14 +24187,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-}
-if(data.secret !== undefined){
-let data0 = data.secret;
-const _errs4 = errors;
-const _errs5 = errors;
-if(typeof data0 === "string"){
-if(!pattern158.test(data0)){
-const err1 = {};
+for(const key0 in data0){
+if(!(key0 === "id")){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -21337,9 +24199,11 @@ vErrors.push(err1);
 errors++;
 }
 }
-var valid1 = _errs5 === errors;
-if(valid1){
-const err2 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/not",keyword:"not",params:{},message:"must NOT be valid"};
+if(data0.id !== undefined){
+let data1 = data0.id;
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -21348,20 +24212,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-else {
-errors = _errs4;
-if(vErrors !== null){
-if(_errs4){
-vErrors.length = _errs4;
-}
-else {
-vErrors = null;
-}
-}
-}
-if(typeof data0 === "string"){
-if(func1(data0) > 64){
-const err3 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern7.test(data1)){
+const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -21370,8 +24222,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data0) < 24){
-const err4 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"};
+}
+else {
+const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -21380,8 +24233,10 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern159.test(data0)){
-const err5 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/pattern",keyword:"pattern",params:{pattern: "^[ -~]{24,64}$"},message:"must match pattern \""+"^[ -~]{24,64}$"+"\""};
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -21391,8 +24246,11 @@ vErrors.push(err5);
 errors++;
 }
 }
-else {
-const err6 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -21402,9 +24260,8 @@ vErrors.push(err6);
 errors++;
 }
 }
-}
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -21413,16 +24270,68 @@ vErrors.push(err7);
 }
 errors++;
 }
+}
+if(data.headers !== undefined){
+let data3 = data.headers;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-Match"] !== undefined){
+let data4 = data3["If-Match"];
+if(typeof data4 === "string"){
+if(func1(data4) > 1000){
+const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
 validate167.errors = vErrors;
 return errors === 0;
 }
-validate167.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate167.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const cancelSecretRotationParameters = validate168;
-const schema275 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
+export const pauseIntegrationParameters = validate168;
+const schema274 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
 
 function validate168(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="cancelSecretRotationParameters" */;
+/*# sourceURL="pauseIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate168.evaluated;
@@ -21586,11 +24495,11 @@ return errors === 0;
 }
 validate168.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const finishSecretRotationParameters = validate169;
-const schema277 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
+export const enableIntegrationParameters = validate169;
+const schema276 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
 
 function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="finishSecretRotationParameters" */;
+/*# sourceURL="enableIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate169.evaluated;
@@ -21754,15 +24663,643 @@ return errors === 0;
 }
 validate169.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const finishSecretRotationBody = validate170;
-const schema279 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}],"$id":"finishSecretRotationBody"};
-const schema280 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
+export const beginSecretRotationParameters = validate170;
+const schema278 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
 
 function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="finishSecretRotationBody" */;
+/*# sourceURL="beginSecretRotationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate170.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.id === undefined){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "id")){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.id !== undefined){
+let data1 = data0.id;
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern7.test(data1)){
+const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data3 = data.headers;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-Match"] !== undefined){
+let data4 = data3["If-Match"];
+if(typeof data4 === "string"){
+if(func1(data4) > 1000){
+const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate170.errors = vErrors;
+return errors === 0;
+}
+validate170.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const beginSecretRotationBody = validate171;
+const schema280 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"type":"string","description":"The next secret: 24 to 64 printable ASCII characters that do not start with `whsec_`. Default: the server creates one and shows it only in the answer.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-9876543210"]}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}],"$id":"beginSecretRotationBody"};
+
+function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="beginSecretRotationBody" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate171.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(key0 === "secret")){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.secret !== undefined){
+let data0 = data.secret;
+const _errs4 = errors;
+const _errs5 = errors;
+if(typeof data0 === "string"){
+if(!pattern165.test(data0)){
+const err1 = {};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+var valid1 = _errs5 === errors;
+if(valid1){
+const err2 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/not",keyword:"not",params:{},message:"must NOT be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+else {
+errors = _errs4;
+if(vErrors !== null){
+if(_errs4){
+vErrors.length = _errs4;
+}
+else {
+vErrors = null;
+}
+}
+}
+if(typeof data0 === "string"){
+if(func1(data0) > 64){
+const err3 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(func1(data0) < 24){
+const err4 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!pattern166.test(data0)){
+const err5 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/pattern",keyword:"pattern",params:{pattern: "^[ -~]{24,64}$"},message:"must match pattern \""+"^[ -~]{24,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate171.errors = vErrors;
+return errors === 0;
+}
+validate171.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const cancelSecretRotationParameters = validate172;
+const schema281 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
+
+function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="cancelSecretRotationParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate172.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.id === undefined){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "id")){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.id !== undefined){
+let data1 = data0.id;
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern7.test(data1)){
+const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data3 = data.headers;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-Match"] !== undefined){
+let data4 = data3["If-Match"];
+if(typeof data4 === "string"){
+if(func1(data4) > 1000){
+const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate172.errors = vErrors;
+return errors === 0;
+}
+validate172.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const finishSecretRotationParameters = validate173;
+const schema283 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
+
+function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="finishSecretRotationParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate173.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.id === undefined){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "id")){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.id !== undefined){
+let data1 = data0.id;
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern7.test(data1)){
+const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data3 = data.headers;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-Match"] !== undefined){
+let data4 = data3["If-Match"];
+if(typeof data4 === "string"){
+if(func1(data4) > 1000){
+const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate173.errors = vErrors;
+return errors === 0;
+}
+validate173.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const finishSecretRotationBody = validate174;
+const schema285 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}],"$id":"finishSecretRotationBody"};
+const schema286 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
+
+function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="finishSecretRotationBody" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate174.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21838,19 +25375,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate170.errors = vErrors;
+validate174.errors = vErrors;
 return errors === 0;
 }
-validate170.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate174.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const sendTestEventParameters = validate171;
-const schema281 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
+export const sendTestEventParameters = validate175;
+const schema287 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
 
-function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="sendTestEventParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate171.evaluated;
+const evaluated0 = validate175.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22026,19 +25563,19 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate171.errors = vErrors;
+validate175.errors = vErrors;
 return errors === 0;
 }
-validate171.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate175.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listReplaysParameters = validate172;
-const schema283 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
+export const listReplaysParameters = validate176;
+const schema289 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
 
-function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listReplaysParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate172.evaluated;
+const evaluated0 = validate176.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22136,7 +25673,7 @@ errors++;
 if(data2.status !== undefined){
 let data3 = data2.status;
 if(!((data3 === "running") || (data3 === "done"))){
-const err7 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema283.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema289.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -22319,19 +25856,19 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate172.errors = vErrors;
+validate176.errors = vErrors;
 return errors === 0;
 }
-validate172.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate176.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createReplayParameters = validate173;
-const schema285 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
+export const createReplayParameters = validate177;
+const schema291 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
 
-function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createReplayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate173.evaluated;
+const evaluated0 = validate177.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22507,19 +26044,19 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate173.errors = vErrors;
+validate177.errors = vErrors;
 return errors === 0;
 }
-validate173.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate177.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createReplayBody = validate174;
-const schema287 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
-const schema288 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z"}]};
+export const createReplayBody = validate178;
+const schema293 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
+const schema294 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z"}]};
 
-function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate176.evaluated;
+const evaluated0 = validate180.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22540,7 +26077,7 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(!pattern97.test(data)){
+if(!pattern104.test(data)){
 const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -22630,7 +26167,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern138.test(data)){
+if(!pattern145.test(data)){
 const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -22716,16 +26253,16 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate176.errors = vErrors;
+validate180.errors = vErrors;
 return errors === 0;
 }
-validate176.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate180.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate175.evaluated;
+const evaluated0 = validate179.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22756,14 +26293,14 @@ errors++;
 }
 }
 if(data.since !== undefined){
-if(!(validate176(data.since, {instancePath:instancePath+"/since",parentData:data,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
+if(!(validate180(data.since, {instancePath:instancePath+"/since",parentData:data,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
 errors = vErrors.length;
 }
 }
 if(data.until !== undefined){
-if(!(validate176(data.until, {instancePath:instancePath+"/until",parentData:data,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
+if(!(validate180(data.until, {instancePath:instancePath+"/until",parentData:data,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
 errors = vErrors.length;
 }
 }
@@ -22778,40 +26315,40 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate175.errors = vErrors;
+validate179.errors = vErrors;
 return errors === 0;
 }
-validate175.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate179.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createReplayBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate174.evaluated;
+const evaluated0 = validate178.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate175(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate175.errors : vErrors.concat(validate175.errors);
+if(!(validate179(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
 errors = vErrors.length;
 }
-validate174.errors = vErrors;
+validate178.errors = vErrors;
 return errors === 0;
 }
-validate174.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate178.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getIntegrationStatisticsParameters = validate180;
-const schema291 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
+export const getIntegrationStatisticsParameters = validate184;
+const schema297 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
 
-function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationStatisticsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate180.evaluated;
+const evaluated0 = validate184.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22919,7 +26456,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data3 === "hour") || (data3 === "day"))){
-const err8 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema291.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema297.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -22965,20 +26502,20 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate180.errors = vErrors;
+validate184.errors = vErrors;
 return errors === 0;
 }
-validate180.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate184.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listDeliveriesParameters = validate181;
-const schema293 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
-const schema295 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its next attempt at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","delivered","failed","held","expired"],"examples":["delivered"]};
-const schema296 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
+export const listDeliveriesParameters = validate185;
+const schema299 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
+const schema301 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its next attempt at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","delivered","failed","held","expired"],"examples":["delivered"]};
+const schema302 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
 
-function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate182.evaluated;
+const evaluated0 = validate186.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22999,7 +26536,7 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(!pattern97.test(data)){
+if(!pattern104.test(data)){
 const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -23089,7 +26626,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern138.test(data)){
+if(!pattern145.test(data)){
 const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -23175,17 +26712,17 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate182.errors = vErrors;
+validate186.errors = vErrors;
 return errors === 0;
 }
-validate182.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate186.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listDeliveriesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate181.evaluated;
+const evaluated0 = validate185.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23293,7 +26830,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((((data3 === "pending") || (data3 === "delivered")) || (data3 === "failed")) || (data3 === "held")) || (data3 === "expired"))){
-const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema295.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema301.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -23316,7 +26853,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((((((((((data4 === "2xx") || (data4 === "3xx")) || (data4 === "4xx")) || (data4 === "5xx")) || (data4 === "target-refused")) || (data4 === "name-not-found")) || (data4 === "connection-refused")) || (data4 === "unreachable")) || (data4 === "connect-timeout")) || (data4 === "tls-failed")) || (data4 === "connection-lost")) || (data4 === "timeout")) || (data4 === "not-http")) || (data4 === "head-too-large")) || (data4 === "other"))){
-const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema296.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema302.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -23329,7 +26866,7 @@ errors++;
 if(data2.event_type !== undefined){
 let data5 = data2.event_type;
 if(!(((((((data5 === "ORDER_PLACED") || (data5 === "ORDER_COMPLETED")) || (data5 === "ORDER_CANCELED")) || (data5 === "PRODUCT_UPDATED")) || (data5 === "CATEGORY_UPDATED")) || (data5 === "FISCAL_DAY_END")) || (data5 === "TEST"))){
-const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema293.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema299.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -23362,14 +26899,14 @@ errors++;
 }
 }
 if(data2.since !== undefined){
-if(!(validate182(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
+if(!(validate186(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
 errors = vErrors.length;
 }
 }
 if(data2.until !== undefined){
-if(!(validate182(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
+if(!(validate186(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
 errors = vErrors.length;
 }
 }
@@ -23524,18 +27061,18 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate181.errors = vErrors;
+validate185.errors = vErrors;
 return errors === 0;
 }
-validate181.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate185.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listAllDeliveriesParameters = validate185;
-const schema299 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"target_uuid":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
+export const listAllDeliveriesParameters = validate189;
+const schema305 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"target_uuid":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
 
-function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate186.evaluated;
+const evaluated0 = validate190.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23556,7 +27093,7 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(!pattern97.test(data)){
+if(!pattern104.test(data)){
 const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -23646,7 +27183,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern138.test(data)){
+if(!pattern145.test(data)){
 const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -23732,17 +27269,17 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate186.errors = vErrors;
+validate190.errors = vErrors;
 return errors === 0;
 }
-validate186.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate190.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listAllDeliveriesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate185.evaluated;
+const evaluated0 = validate189.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23779,7 +27316,7 @@ if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-if(!(func7.call(schema299.properties.query.properties, key1))){
+if(!(func7.call(schema305.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -23803,7 +27340,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((((data2 === "pending") || (data2 === "delivered")) || (data2 === "failed")) || (data2 === "held")) || (data2 === "expired"))){
-const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema295.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema301.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -23816,7 +27353,7 @@ errors++;
 if(data1.event_type !== undefined){
 let data3 = data1.event_type;
 if(!(((((((data3 === "ORDER_PLACED") || (data3 === "ORDER_COMPLETED")) || (data3 === "ORDER_CANCELED")) || (data3 === "PRODUCT_UPDATED")) || (data3 === "CATEGORY_UPDATED")) || (data3 === "FISCAL_DAY_END")) || (data3 === "TEST"))){
-const err5 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema299.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema305.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -23939,14 +27476,14 @@ errors++;
 }
 }
 if(data1.since !== undefined){
-if(!(validate186(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
+if(!(validate190(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
 errors = vErrors.length;
 }
 }
 if(data1.until !== undefined){
-if(!(validate186(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
+if(!(validate190(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
 errors = vErrors.length;
 }
 }
@@ -24101,20 +27638,20 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate185.errors = vErrors;
+validate189.errors = vErrors;
 return errors === 0;
 }
-validate185.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate189.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getDeliveryParameters = validate189;
-const schema303 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
-const schema304 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
+export const getDeliveryParameters = validate193;
+const schema309 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
+const schema310 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
 
-function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getDeliveryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate189.evaluated;
+const evaluated0 = validate193.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24270,19 +27807,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate189.errors = vErrors;
+validate193.errors = vErrors;
 return errors === 0;
 }
-validate189.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate193.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listDeliveryAttemptsParameters = validate190;
-const schema305 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
+export const listDeliveryAttemptsParameters = validate194;
+const schema311 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
 
-function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listDeliveryAttemptsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate190.evaluated;
+const evaluated0 = validate194.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24528,19 +28065,19 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate190.errors = vErrors;
+validate194.errors = vErrors;
 return errors === 0;
 }
-validate190.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate194.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const resendDeliveryParameters = validate191;
-const schema307 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
+export const resendDeliveryParameters = validate195;
+const schema313 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
 
-function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="resendDeliveryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate191.evaluated;
+const evaluated0 = validate195.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24716,20 +28253,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate191.errors = vErrors;
+validate195.errors = vErrors;
 return errors === 0;
 }
-validate191.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate195.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getReplayParameters = validate192;
-const schema309 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
-const schema310 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
+export const getReplayParameters = validate196;
+const schema315 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
+const schema316 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
 
-function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getReplayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate192.evaluated;
+const evaluated0 = validate196.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24885,19 +28422,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate192.errors = vErrors;
+validate196.errors = vErrors;
 return errors === 0;
 }
-validate192.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate196.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listEventTypesParameters = validate193;
-const schema311 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
+export const listEventTypesParameters = validate197;
+const schema317 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
 
-function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listEventTypesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate193.evaluated;
+const evaluated0 = validate197.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25096,20 +28633,20 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate193.errors = vErrors;
+validate197.errors = vErrors;
 return errors === 0;
 }
-validate193.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate197.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getEventTypeSchemaParameters = validate194;
-const schema312 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
-const pattern212 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+export const getEventTypeSchemaParameters = validate198;
+const schema318 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
+const pattern219 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
-function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getEventTypeSchemaParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate194.evaluated;
+const evaluated0 = validate198.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25165,7 +28702,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern212.test(data1)){
+if(!pattern219.test(data1)){
 const err4 = {instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -25275,19 +28812,19 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate194.errors = vErrors;
+validate198.errors = vErrors;
 return errors === 0;
 }
-validate194.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate198.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getCurrentApiKeyParameters = validate195;
-const schema313 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
+export const getCurrentApiKeyParameters = validate199;
+const schema319 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
 
-function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCurrentApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate195.evaluated;
+const evaluated0 = validate199.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25369,19 +28906,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate195.errors = vErrors;
+validate199.errors = vErrors;
 return errors === 0;
 }
-validate195.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate199.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createSessionParameters = validate196;
-const schema314 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
+export const createSessionParameters = validate200;
+const schema320 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
 
-function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate196.evaluated;
+const evaluated0 = validate200.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25463,21 +29000,21 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate196.errors = vErrors;
+validate200.errors = vErrors;
 return errors === 0;
 }
-validate196.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate200.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createSessionBody = validate197;
-const schema315 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}],"$id":"createSessionBody"};
-const pattern213 = new RegExp("^[!-~]+$", "u");
-const pattern214 = new RegExp("^[A-Za-z0-9_-]+$", "u");
+export const createSessionBody = validate201;
+const schema321 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}],"$id":"createSessionBody"};
+const pattern220 = new RegExp("^[!-~]+$", "u");
+const pattern221 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
-function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate197.evaluated;
+const evaluated0 = validate201.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25540,7 +29077,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern213.test(data0)){
+if(!pattern220.test(data0)){
 const err5 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -25585,7 +29122,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern214.test(data1)){
+if(!pattern221.test(data1)){
 const err9 = {instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -25618,19 +29155,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate197.errors = vErrors;
+validate201.errors = vErrors;
 return errors === 0;
 }
-validate197.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate201.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const deleteSessionParameters = validate198;
-const schema316 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
+export const deleteSessionParameters = validate202;
+const schema322 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
 
-function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteSessionParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate198.evaluated;
+const evaluated0 = validate202.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25712,19 +29249,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate198.errors = vErrors;
+validate202.errors = vErrors;
 return errors === 0;
 }
-validate198.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate202.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listApiKeysParameters = validate199;
-const schema317 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
+export const listApiKeysParameters = validate203;
+const schema323 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
 
-function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listApiKeysParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate199.evaluated;
+const evaluated0 = validate203.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25775,7 +29312,7 @@ errors++;
 if(data1.status !== undefined){
 let data2 = data1.status;
 if(!(((data2 === "active") || (data2 === "expired")) || (data2 === "revoked"))){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema317.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema323.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -25958,19 +29495,19 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate199.errors = vErrors;
+validate203.errors = vErrors;
 return errors === 0;
 }
-validate199.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate203.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createApiKeyParameters = validate200;
-const schema318 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
+export const createApiKeyParameters = validate204;
+const schema324 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
 
-function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate200.evaluated;
+const evaluated0 = validate204.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26052,21 +29589,21 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate200.errors = vErrors;
+validate204.errors = vErrors;
 return errors === 0;
 }
-validate200.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate204.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createApiKeyBody = validate201;
-const schema319 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
-const schema320 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
-const schema321 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
-const schema322 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
+export const createApiKeyBody = validate205;
+const schema325 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
+const schema326 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
+const schema327 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
+const schema328 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
 
-function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate202.evaluated;
+const evaluated0 = validate206.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26188,7 +29725,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((((((((data2 === "prompts:read") || (data2 === "prompts:write")) || (data2 === "prompts:release")) || (data2 === "prompts:invoke")) || (data2 === "providers:invoke")) || (data2 === "orders:read")) || (data2 === "orders:write")) || (data2 === "catalog:read")) || (data2 === "catalog:write")) || (data2 === "integrations:read")) || (data2 === "integrations:manage")) || (data2 === "keys:manage")) || (data2 === "metrics:read"))){
-const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema322.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema328.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -26286,41 +29823,41 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate202.errors = vErrors;
+validate206.errors = vErrors;
 return errors === 0;
 }
-validate202.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createApiKeyBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate201.evaluated;
+const evaluated0 = validate205.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate202(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
+if(!(validate206(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
 errors = vErrors.length;
 }
-validate201.errors = vErrors;
+validate205.errors = vErrors;
 return errors === 0;
 }
-validate201.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate205.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getApiKeyParameters = validate204;
-const schema323 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
-const schema324 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
+export const getApiKeyParameters = validate208;
+const schema329 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
+const schema330 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
 
-function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate204.evaluated;
+const evaluated0 = validate208.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26476,19 +30013,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate204.errors = vErrors;
+validate208.errors = vErrors;
 return errors === 0;
 }
-validate204.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate208.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const revokeApiKeyParameters = validate205;
-const schema325 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
+export const revokeApiKeyParameters = validate209;
+const schema331 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
 
-function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="revokeApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate205.evaluated;
+const evaluated0 = validate209.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26586,7 +30123,7 @@ errors++;
 if(data2.descendants !== undefined){
 let data3 = data2.descendants;
 if(!((data3 === "keep") || (data3 === "revoke"))){
-const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema325.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema331.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -26681,392 +30218,16 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate205.errors = vErrors;
-return errors === 0;
-}
-validate205.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getServiceInfoParameters = validate206;
-const schema327 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
-
-function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getServiceInfoParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate206.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-else {
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data1 = data.query;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-for(const key1 in data1){
-const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-else {
-const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data2 = data.headers;
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-const err4 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-validate206.errors = vErrors;
-return errors === 0;
-}
-validate206.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getLivenessParameters = validate207;
-const schema328 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
-
-function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getLivenessParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate207.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-else {
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data1 = data.query;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-for(const key1 in data1){
-const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-else {
-const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data2 = data.headers;
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-const err4 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-validate207.errors = vErrors;
-return errors === 0;
-}
-validate207.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getReadinessParameters = validate208;
-const schema329 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
-
-function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getReadinessParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate208.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-else {
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data1 = data.query;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-for(const key1 in data1){
-const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-else {
-const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data2 = data.headers;
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-const err4 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-validate208.errors = vErrors;
-return errors === 0;
-}
-validate208.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getMetricsParameters = validate209;
-const schema330 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
-
-function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getMetricsParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate209.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-else {
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data1 = data.query;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-for(const key1 in data1){
-const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-else {
-const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data2 = data.headers;
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-const err4 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
 validate209.errors = vErrors;
 return errors === 0;
 }
 validate209.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getStatisticsParameters = validate210;
-const schema331 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
+export const getServiceInfoParameters = validate210;
+const schema333 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
 
 function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getStatisticsParameters" */;
+/*# sourceURL="getServiceInfoParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate210.evaluated;
@@ -27106,7 +30267,6 @@ if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-if(!(key1 === "span")){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -27117,10 +30277,8 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data1.span !== undefined){
-let data2 = data1.span;
-if(typeof data2 !== "string"){
-const err3 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -27129,8 +30287,11 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!((data2 === "hour") || (data2 === "day"))){
-const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema331.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.headers !== undefined){
+let data2 = data.headers;
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
+const err4 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -27142,7 +30303,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -27151,41 +30312,16 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
-if(data.headers !== undefined){
-let data3 = data.headers;
-if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
-const err6 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
 validate210.errors = vErrors;
 return errors === 0;
 }
 validate210.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getOpenApiDocumentParameters = validate211;
-const schema332 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
+export const getLivenessParameters = validate211;
+const schema334 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
 
 function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getOpenApiDocumentParameters" */;
+/*# sourceURL="getLivenessParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate211.evaluated;
@@ -27248,12 +30384,8 @@ errors++;
 }
 if(data.headers !== undefined){
 let data2 = data.headers;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2["If-None-Match"] !== undefined){
-let data3 = data2["If-None-Match"];
-if(typeof data3 === "string"){
-if(func1(data3) > 1000){
-const err4 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
+const err4 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -27263,8 +30395,291 @@ vErrors.push(err4);
 errors++;
 }
 }
+}
 else {
-const err5 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate211.errors = vErrors;
+return errors === 0;
+}
+validate211.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getReadinessParameters = validate212;
+const schema335 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
+
+function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getReadinessParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate212.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data2 = data.headers;
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
+const err4 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate212.errors = vErrors;
+return errors === 0;
+}
+validate212.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getMetricsParameters = validate213;
+const schema336 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
+
+function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getMetricsParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate213.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data2 = data.headers;
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
+const err4 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate213.errors = vErrors;
+return errors === 0;
+}
+validate213.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getStatisticsParameters = validate214;
+const schema337 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
+
+function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getStatisticsParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate214.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+if(!(key1 === "span")){
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data1.span !== undefined){
+let data2 = data1.span;
+if(typeof data2 !== "string"){
+const err3 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!((data2 === "hour") || (data2 === "day"))){
+const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema337.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -27274,8 +30689,9 @@ vErrors.push(err5);
 errors++;
 }
 }
-}
-else {
+if(data.headers !== undefined){
+let data3 = data.headers;
+if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
 const err6 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err6];
@@ -27297,19 +30713,19 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate211.errors = vErrors;
+validate214.errors = vErrors;
 return errors === 0;
 }
-validate211.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate214.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getAsyncApiDocumentParameters = validate212;
-const schema333 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
+export const getOpenApiDocumentParameters = validate215;
+const schema338 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
 
-function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getAsyncApiDocumentParameters" */;
+function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getOpenApiDocumentParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate212.evaluated;
+const evaluated0 = validate215.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27418,8 +30834,129 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate212.errors = vErrors;
+validate215.errors = vErrors;
 return errors === 0;
 }
-validate212.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate215.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getAsyncApiDocumentParameters = validate216;
+const schema339 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
+
+function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getAsyncApiDocumentParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate216.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data1 = data.query;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data2 = data.headers;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2["If-None-Match"] !== undefined){
+let data3 = data2["If-None-Match"];
+if(typeof data3 === "string"){
+if(func1(data3) > 1000){
+const err4 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate216.errors = vErrors;
+return errors === 0;
+}
+validate216.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 

@@ -9173,11 +9173,11 @@ return errors === 0;
 }
 validate78.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listModelsParameters = validate79;
-const schema116 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
+export const createChatCompletionParameters = validate79;
+const schema116 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createChatCompletionParameters"};
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="listModelsParameters" */;
+/*# sourceURL="createChatCompletionParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate79.evaluated;
@@ -9237,7 +9237,37 @@ if(data.headers !== undefined){
 let data2 = data.headers;
 const _errs7 = errors;
 if(errors === _errs7){
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2["Idempotency-Key"] !== undefined){
+let data3 = data2["Idempotency-Key"];
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data3 === "string"){
+if(func1(data3) > 257){
+validate79.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
+return false;
+}
+else {
+if(func1(data3) < 1){
+validate79.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data3)){
+validate79.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate79.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
 validate79.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -9260,15 +9290,3086 @@ return errors === 0;
 }
 validate79.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getModelParameters = validate80;
-const schema117 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
-const pattern74 = new RegExp("^[!-~]{1,401}$", "u");
+export const createChatCompletionBody = validate80;
+const schema117 = {"title":"ChatCompletionCreate","type":"object","description":"A request as OpenAI's chat completions have it. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.","maxLength":10000000,"minItems":1,"maxItems":100,"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"examples":["And since when?"]},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"type":"object","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them, usually JSON. The service does not check them.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"description":"Texts that end the answer. They are not part of it.","minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"examples":["###"]},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens the more, the more often they occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer. The answer is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"type":"object","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}}}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}}}},"tool_choice":{"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","type":["string","object","null"],"pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"examples":["auto"]},"stream":{"type":["boolean","null"],"title":"ChatStream","description":"Only `false` is supported.","enum":[false,null],"examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"title":"ChatLogprobs","description":"Not supported; only `false`.","enum":[false,null],"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{"type":"null"},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}],"$id":"createChatCompletionBody"};
+const pattern75 = new RegExp("^[!-~]{1,500}$", "u");
+const pattern79 = new RegExp("^(auto|none|required)$", "u");
+const schema118 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug or id of the prompt.","minLength":1,"maxLength":80,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"type":["object","null"],"description":"Values by variable name. `null` means that the variable is not supplied.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"type":["string","null"],"maxLength":1000000},"examples":[{"ticket":"The export button has been greyed out since this morning."}]}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
+
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate81.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema118.type},message:"must be object,null"}];
+return false;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "id") || (key0 === "version")) || (key0 === "variables"))){
+validate81.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs2 = errors;
+if((typeof data0 !== "string") && (data0 !== null)){
+validate81.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema118.properties.id.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(func1(data0) > 80){
+validate81.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate81.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.version !== undefined){
+let data1 = data.version;
+const _errs4 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate81.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema118.properties.version.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(func1(data1) > 32){
+validate81.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate81.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.variables !== undefined){
+let data2 = data.variables;
+const _errs6 = errors;
+if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
+validate81.errors = [{instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/type",keyword:"type",params:{type: schema118.properties.variables.type},message:"must be object,null"}];
+return false;
+}
+if(errors === _errs6){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(Object.keys(data2).length > 200){
+validate81.errors = [{instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/maxProperties",keyword:"maxProperties",params:{limit: 200},message:"must NOT have more than 200 properties"}];
+return false;
+}
+else {
+for(const key1 in data2){
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof key1 === "string"){
+if(func1(key1) > 64){
+const err0 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(!pattern9.test(key1)){
+const err1 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"+"\"",propertyName:key1};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+var valid1 = _errs8 === errors;
+if(!valid1){
+const err3 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/propertyNames",keyword:"propertyNames",params:{propertyName: key1},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate81.errors = vErrors;
+return false;
+break;
+}
+}
+if(valid1){
+for(const key2 in data2){
+let data3 = data2[key2];
+const _errs12 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate81.errors = [{instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/type",keyword:"type",params:{type: schema118.properties.variables.additionalProperties.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs12){
+if(typeof data3 === "string"){
+if(func1(data3) > 1000000){
+validate81.errors = [{instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"}];
+return false;
+}
+}
+}
+var valid3 = _errs12 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+validate81.errors = vErrors;
+return errors === 0;
+}
+validate81.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getModelParameters" */;
+/*# sourceURL="createChatCompletionBody" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate80.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.messages === undefined) && (missing0 = "messages")){
+validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func7.call(schema117.properties, key0))){
+validate80.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.model !== undefined){
+let data0 = data.model;
+const _errs2 = errors;
+if((typeof data0 !== "string") && (data0 !== null)){
+validate80.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema117.properties.model.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(func1(data0) > 500){
+validate80.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate80.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern75.test(data0)){
+validate80.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,500}$"},message:"must match pattern \""+"^[!-~]{1,500}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.prompt !== undefined){
+const _errs4 = errors;
+if(!(validate81(data.prompt, {instancePath:instancePath+"/prompt",parentData:data,parentDataProperty:"prompt",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.messages !== undefined){
+let data2 = data.messages;
+const _errs5 = errors;
+if(errors === _errs5){
+if(Array.isArray(data2)){
+if(data2.length > 1000){
+validate80.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+const _errs7 = errors;
+const _errs9 = errors;
+const _errs10 = errors;
+let valid3 = true;
+const _errs11 = errors;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.role !== undefined){
+if("tool" !== data3.role){
+const err0 = {};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs11 === errors;
+errors = _errs10;
+if(vErrors !== null){
+if(_errs10){
+vErrors.length = _errs10;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause0;
+if(_valid0){
+const _errs13 = errors;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing1;
+if(((data3.tool_call_id === undefined) && (missing1 = "tool_call_id")) || ((data3.content === undefined) && (missing1 = "content"))){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/allOf/0/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data3.tool_call_id !== undefined){
+let data5 = data3.tool_call_id;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data5 === "string"){
+if(func1(data5) > 1000){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/then/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/then/properties/tool_call_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+var _valid0 = _errs13 === errors;
+valid3 = _valid0;
+if(valid3){
+var props0 = {};
+props0.tool_call_id = true;
+props0.content = true;
+props0.role = true;
+}
+ifClause0 = "then";
+}
+else {
+const _errs16 = errors;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.tool_call_id !== undefined){
+if(data3.tool_call_id !== null){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/else/properties/tool_call_id/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+}
+}
+var _valid0 = _errs16 === errors;
+valid3 = _valid0;
+if(valid3){
+if(props0 !== true){
+props0 = props0 || {};
+props0.tool_call_id = true;
+}
+}
+ifClause0 = "else";
+}
+if(!valid3){
+const err1 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate80.errors = vErrors;
+return false;
+}
+var valid2 = _errs9 === errors;
+if(valid2){
+const _errs19 = errors;
+const _errs20 = errors;
+let valid7 = true;
+const _errs21 = errors;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.role !== undefined){
+if("assistant" !== data3.role){
+const err2 = {};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+var _valid1 = _errs21 === errors;
+errors = _errs20;
+if(vErrors !== null){
+if(_errs20){
+vErrors.length = _errs20;
+}
+else {
+vErrors = null;
+}
+}
+if(!_valid1){
+const _errs23 = errors;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing2;
+if((data3.content === undefined) && (missing2 = "content")){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/allOf/1/else/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data3.content !== undefined){
+const _errs24 = errors;
+const _errs25 = errors;
+const _errs26 = errors;
+if(data3.content !== null){
+const err3 = {};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+var valid10 = _errs26 === errors;
+if(valid10){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/allOf/1/else/properties/content/not",keyword:"not",params:{},message:"must NOT be valid"}];
+return false;
+}
+else {
+errors = _errs25;
+if(vErrors !== null){
+if(_errs25){
+vErrors.length = _errs25;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid9 = _errs24 === errors;
+}
+else {
+var valid9 = true;
+}
+if(valid9){
+if(data3.tool_calls !== undefined){
+const _errs28 = errors;
+if(data3.tool_calls !== null){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/allOf/1/else/properties/tool_calls/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid9 = _errs28 === errors;
+}
+else {
+var valid9 = true;
+}
+}
+}
+}
+var _valid1 = _errs23 === errors;
+valid7 = _valid1;
+if(valid7){
+var props1 = {};
+props1.content = true;
+props1.tool_calls = true;
+props1.role = true;
+}
+}
+if(!valid7){
+const err4 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/allOf/1/if",keyword:"if",params:{failingKeyword: "else"},message:"must match \"else\" schema"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+validate80.errors = vErrors;
+return false;
+}
+var valid2 = _errs19 === errors;
+if(valid2){
+if(props0 !== true && props1 !== undefined){
+if(props1 === true){
+props0 = true;
+}
+else {
+props0 = props0 || {};
+Object.assign(props0, props1);
+}
+}
+}
+}
+if(errors === _errs7){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing3;
+if((data3.role === undefined) && (missing3 = "role")){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"}];
+return false;
+}
+else {
+const _errs30 = errors;
+for(const key1 in data3){
+if(!(func7.call(schema117.properties.messages.items.properties, key1))){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs30 === errors){
+if(data3.role !== undefined){
+let data10 = data3.role;
+const _errs31 = errors;
+if(typeof data10 !== "string"){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/role",schemaPath:"#/properties/messages/items/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((data10 === "system") || (data10 === "developer")) || (data10 === "user")) || (data10 === "assistant")) || (data10 === "tool"))){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema117.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid11 = _errs31 === errors;
+}
+else {
+var valid11 = true;
+}
+if(valid11){
+if(data3.content !== undefined){
+let data11 = data3.content;
+const _errs33 = errors;
+if(((typeof data11 !== "string") && (!(Array.isArray(data11)))) && (data11 !== null)){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.content.type},message:"must be string,array,null"}];
+return false;
+}
+if(errors === _errs33){
+if(typeof data11 === "string"){
+if(func1(data11) > 10000000){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
+return false;
+}
+}
+if(errors === _errs33){
+if(Array.isArray(data11)){
+if(data11.length > 100){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
+if(data11.length < 1){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid12 = true;
+const len1 = data11.length;
+for(let i1=0; i1<len1; i1++){
+let data12 = data11[i1];
+const _errs35 = errors;
+const _errs37 = errors;
+const _errs38 = errors;
+let valid14 = true;
+const _errs39 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.type !== undefined){
+if("text" !== data12.type){
+const err5 = {};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+var _valid2 = _errs39 === errors;
+errors = _errs38;
+if(vErrors !== null){
+if(_errs38){
+vErrors.length = _errs38;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause1;
+if(_valid2){
+const _errs41 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing4;
+if((data12.text === undefined) && (missing4 = "text")){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/0/then/required",keyword:"required",params:{missingProperty: missing4},message:"must have required property '"+missing4+"'"}];
+return false;
+}
+}
+var _valid2 = _errs41 === errors;
+valid14 = _valid2;
+if(valid14){
+var props2 = {};
+props2.text = true;
+props2.type = true;
+}
+ifClause1 = "then";
+}
+else {
+const _errs42 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.text !== undefined){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/text",schemaPath:"#/properties/messages/items/properties/content/items/allOf/0/else/properties/text/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+}
+var _valid2 = _errs42 === errors;
+valid14 = _valid2;
+if(valid14){
+if(props2 !== true){
+props2 = props2 || {};
+props2.text = true;
+}
+}
+ifClause1 = "else";
+}
+if(!valid14){
+const err6 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+validate80.errors = vErrors;
+return false;
+}
+var valid13 = _errs37 === errors;
+if(valid13){
+const _errs43 = errors;
+const _errs44 = errors;
+let valid17 = true;
+const _errs45 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.type !== undefined){
+if("image_url" !== data12.type){
+const err7 = {};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+var _valid3 = _errs45 === errors;
+errors = _errs44;
+if(vErrors !== null){
+if(_errs44){
+vErrors.length = _errs44;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause2;
+if(_valid3){
+const _errs47 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing5;
+if((data12.image_url === undefined) && (missing5 = "image_url")){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/1/then/required",keyword:"required",params:{missingProperty: missing5},message:"must have required property '"+missing5+"'"}];
+return false;
+}
+}
+var _valid3 = _errs47 === errors;
+valid17 = _valid3;
+if(valid17){
+var props3 = {};
+props3.image_url = true;
+props3.type = true;
+}
+ifClause2 = "then";
+}
+else {
+const _errs48 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.image_url !== undefined){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url",schemaPath:"#/properties/messages/items/properties/content/items/allOf/1/else/properties/image_url/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+}
+var _valid3 = _errs48 === errors;
+valid17 = _valid3;
+if(valid17){
+if(props3 !== true){
+props3 = props3 || {};
+props3.image_url = true;
+}
+}
+ifClause2 = "else";
+}
+if(!valid17){
+const err8 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/1/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+validate80.errors = vErrors;
+return false;
+}
+var valid13 = _errs43 === errors;
+if(valid13){
+if(props2 !== true && props3 !== undefined){
+if(props3 === true){
+props2 = true;
+}
+else {
+props2 = props2 || {};
+Object.assign(props2, props3);
+}
+}
+const _errs49 = errors;
+const _errs50 = errors;
+let valid20 = true;
+const _errs51 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.type !== undefined){
+if("refusal" !== data12.type){
+const err9 = {};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+var _valid4 = _errs51 === errors;
+errors = _errs50;
+if(vErrors !== null){
+if(_errs50){
+vErrors.length = _errs50;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause3;
+if(_valid4){
+const _errs53 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing6;
+if((data12.refusal === undefined) && (missing6 = "refusal")){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/2/then/required",keyword:"required",params:{missingProperty: missing6},message:"must have required property '"+missing6+"'"}];
+return false;
+}
+}
+var _valid4 = _errs53 === errors;
+valid20 = _valid4;
+if(valid20){
+var props4 = {};
+props4.refusal = true;
+props4.type = true;
+}
+ifClause3 = "then";
+}
+else {
+const _errs54 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.refusal !== undefined){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/refusal",schemaPath:"#/properties/messages/items/properties/content/items/allOf/2/else/properties/refusal/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+}
+var _valid4 = _errs54 === errors;
+valid20 = _valid4;
+if(valid20){
+if(props4 !== true){
+props4 = props4 || {};
+props4.refusal = true;
+}
+}
+ifClause3 = "else";
+}
+if(!valid20){
+const err10 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/allOf/2/if",keyword:"if",params:{failingKeyword: ifClause3},message:"must match \""+ifClause3+"\" schema"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+validate80.errors = vErrors;
+return false;
+}
+var valid13 = _errs49 === errors;
+if(valid13){
+if(props2 !== true && props4 !== undefined){
+if(props4 === true){
+props2 = true;
+}
+else {
+props2 = props2 || {};
+Object.assign(props2, props4);
+}
+}
+}
+}
+}
+if(errors === _errs35){
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+let missing7;
+if((data12.type === undefined) && (missing7 = "type")){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/required",keyword:"required",params:{missingProperty: missing7},message:"must have required property '"+missing7+"'"}];
+return false;
+}
+else {
+const _errs55 = errors;
+for(const key2 in data12){
+if(!(((((key2 === "type") || (key2 === "text")) || (key2 === "refusal")) || (key2 === "image_url")) || (key2 === "prompt_cache_breakpoint"))){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs55 === errors){
+if(data12.type !== undefined){
+let data19 = data12.type;
+const _errs56 = errors;
+if(typeof data19 !== "string"){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/messages/items/properties/content/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data19 === "text") || (data19 === "image_url")) || (data19 === "refusal"))){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/messages/items/properties/content/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema117.properties.messages.items.properties.content.items.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid23 = _errs56 === errors;
+}
+else {
+var valid23 = true;
+}
+if(valid23){
+if(data12.text !== undefined){
+let data20 = data12.text;
+const _errs58 = errors;
+if(errors === _errs58){
+if(typeof data20 === "string"){
+if(func1(data20) > 10000000){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/text",schemaPath:"#/properties/messages/items/properties/content/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/text",schemaPath:"#/properties/messages/items/properties/content/items/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid23 = _errs58 === errors;
+}
+else {
+var valid23 = true;
+}
+if(valid23){
+if(data12.refusal !== undefined){
+let data21 = data12.refusal;
+const _errs60 = errors;
+if(errors === _errs60){
+if(typeof data21 === "string"){
+if(func1(data21) > 10000000){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/refusal",schemaPath:"#/properties/messages/items/properties/content/items/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/refusal",schemaPath:"#/properties/messages/items/properties/content/items/properties/refusal/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid23 = _errs60 === errors;
+}
+else {
+var valid23 = true;
+}
+if(valid23){
+if(data12.image_url !== undefined){
+let data22 = data12.image_url;
+const _errs62 = errors;
+if(errors === _errs62){
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+let missing8;
+if((data22.url === undefined) && (missing8 = "url")){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/required",keyword:"required",params:{missingProperty: missing8},message:"must have required property '"+missing8+"'"}];
+return false;
+}
+else {
+const _errs64 = errors;
+for(const key3 in data22){
+if(!((key3 === "url") || (key3 === "detail"))){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs64 === errors){
+if(data22.url !== undefined){
+let data23 = data22.url;
+const _errs65 = errors;
+if(errors === _errs65){
+if(typeof data23 === "string"){
+if(func1(data23) > 20000000){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid24 = _errs65 === errors;
+}
+else {
+var valid24 = true;
+}
+if(valid24){
+if(data22.detail !== undefined){
+let data24 = data22.detail;
+const _errs67 = errors;
+if((typeof data24 !== "string") && (data24 !== null)){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.content.items.properties.image_url.properties.detail.type},message:"must be string,null"}];
+return false;
+}
+if(!((data24 === "auto") || (data24 === null))){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/enum",keyword:"enum",params:{allowedValues: schema117.properties.messages.items.properties.content.items.properties.image_url.properties.detail.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid24 = _errs67 === errors;
+}
+else {
+var valid24 = true;
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid23 = _errs62 === errors;
+}
+else {
+var valid23 = true;
+}
+if(valid23){
+if(data12.prompt_cache_breakpoint !== undefined){
+const _errs69 = errors;
+if(data12.prompt_cache_breakpoint !== null){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/prompt_cache_breakpoint",schemaPath:"#/properties/messages/items/properties/content/items/properties/prompt_cache_breakpoint/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid23 = _errs69 === errors;
+}
+else {
+var valid23 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1,schemaPath:"#/properties/messages/items/properties/content/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid12 = _errs35 === errors;
+if(!valid12){
+break;
+}
+}
+}
+}
+}
+}
+}
+var valid11 = _errs33 === errors;
+}
+else {
+var valid11 = true;
+}
+if(valid11){
+if(data3.name !== undefined){
+let data26 = data3.name;
+const _errs71 = errors;
+if((typeof data26 !== "string") && (data26 !== null)){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.name.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs71){
+if(typeof data26 === "string"){
+if(func1(data26) > 200){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+return false;
+}
+}
+}
+var valid11 = _errs71 === errors;
+}
+else {
+var valid11 = true;
+}
+if(valid11){
+if(data3.refusal !== undefined){
+let data27 = data3.refusal;
+const _errs73 = errors;
+if((typeof data27 !== "string") && (data27 !== null)){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.refusal.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs73){
+if(typeof data27 === "string"){
+if(func1(data27) > 10000000){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
+return false;
+}
+}
+}
+var valid11 = _errs73 === errors;
+}
+else {
+var valid11 = true;
+}
+if(valid11){
+if(data3.tool_calls !== undefined){
+let data28 = data3.tool_calls;
+const _errs75 = errors;
+if((!(Array.isArray(data28))) && (data28 !== null)){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.tool_calls.type},message:"must be array,null"}];
+return false;
+}
+if(errors === _errs75){
+if(Array.isArray(data28)){
+if(data28.length > 128){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"}];
+return false;
+}
+else {
+var valid25 = true;
+const len2 = data28.length;
+for(let i2=0; i2<len2; i2++){
+let data29 = data28[i2];
+const _errs77 = errors;
+if(errors === _errs77){
+if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
+let missing9;
+if((((data29.id === undefined) && (missing9 = "id")) || ((data29.type === undefined) && (missing9 = "type"))) || ((data29.function === undefined) && (missing9 = "function"))){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: missing9},message:"must have required property '"+missing9+"'"}];
+return false;
+}
+else {
+const _errs79 = errors;
+for(const key4 in data29){
+if(!(((((key4 === "id") || (key4 === "index")) || (key4 === "type")) || (key4 === "function")) || (key4 === "extra_content"))){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs79 === errors){
+if(data29.id !== undefined){
+let data30 = data29.id;
+const _errs80 = errors;
+if(errors === _errs80){
+if(typeof data30 === "string"){
+if(func1(data30) > 1000){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+else {
+if(func1(data30) < 1){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid26 = _errs80 === errors;
+}
+else {
+var valid26 = true;
+}
+if(valid26){
+if(data29.index !== undefined){
+let data31 = data29.index;
+const _errs82 = errors;
+if((!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))) && (data31 !== null)){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/index/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.tool_calls.items.properties.index.type},message:"must be integer,null"}];
+return false;
+}
+if(errors === _errs82){
+if((typeof data31 == "number") && (isFinite(data31))){
+if(data31 > 10000 || isNaN(data31)){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/index/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
+return false;
+}
+else {
+if(data31 < 0 || isNaN(data31)){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid26 = _errs82 === errors;
+}
+else {
+var valid26 = true;
+}
+if(valid26){
+if(data29.type !== undefined){
+let data32 = data29.type;
+const _errs84 = errors;
+if(typeof data32 !== "string"){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/type",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("function" !== data32){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/type",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"}];
+return false;
+}
+var valid26 = _errs84 === errors;
+}
+else {
+var valid26 = true;
+}
+if(valid26){
+if(data29.function !== undefined){
+let data33 = data29.function;
+const _errs86 = errors;
+if(errors === _errs86){
+if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
+let missing10;
+if(((data33.name === undefined) && (missing10 = "name")) || ((data33.arguments === undefined) && (missing10 = "arguments"))){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/required",keyword:"required",params:{missingProperty: missing10},message:"must have required property '"+missing10+"'"}];
+return false;
+}
+else {
+const _errs88 = errors;
+for(const key5 in data33){
+if(!(((key5 === "name") || (key5 === "arguments")) || (key5 === "parsed_arguments"))){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs88 === errors){
+if(data33.name !== undefined){
+let data34 = data33.name;
+const _errs89 = errors;
+if(errors === _errs89){
+if(typeof data34 === "string"){
+if(func1(data34) > 1000){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+else {
+if(func1(data34) < 1){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid27 = _errs89 === errors;
+}
+else {
+var valid27 = true;
+}
+if(valid27){
+if(data33.arguments !== undefined){
+let data35 = data33.arguments;
+const _errs91 = errors;
+if(errors === _errs91){
+if(typeof data35 === "string"){
+if(func1(data35) > 10000000){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid27 = _errs91 === errors;
+}
+else {
+var valid27 = true;
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid26 = _errs86 === errors;
+}
+else {
+var valid26 = true;
+}
+if(valid26){
+if(data29.extra_content !== undefined){
+let data36 = data29.extra_content;
+const _errs93 = errors;
+if(errors === _errs93){
+if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
+if(Object.keys(data36).length > 50){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
+return false;
+}
+else {
+for(const key6 in data36){
+const _errs95 = errors;
+if(typeof key6 === "string"){
+if(func1(key6) > 200){
+const err11 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+var valid28 = _errs95 === errors;
+if(!valid28){
+const err12 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/propertyNames",keyword:"propertyNames",params:{propertyName: key6},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+validate80.errors = vErrors;
+return false;
+break;
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid26 = _errs93 === errors;
+}
+else {
+var valid26 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid25 = _errs77 === errors;
+if(!valid25){
+break;
+}
+}
+}
+}
+}
+var valid11 = _errs75 === errors;
+}
+else {
+var valid11 = true;
+}
+if(valid11){
+if(data3.tool_call_id !== undefined){
+let data37 = data3.tool_call_id;
+const _errs97 = errors;
+if((typeof data37 !== "string") && (data37 !== null)){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.tool_call_id.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs97){
+if(typeof data37 === "string"){
+if(func1(data37) > 1000){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+else {
+if(func1(data37) < 1){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid11 = _errs97 === errors;
+}
+else {
+var valid11 = true;
+}
+if(valid11){
+if(data3.annotations !== undefined){
+let data38 = data3.annotations;
+const _errs99 = errors;
+if((!(Array.isArray(data38))) && (data38 !== null)){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/annotations",schemaPath:"#/properties/messages/items/properties/annotations/type",keyword:"type",params:{type: schema117.properties.messages.items.properties.annotations.type},message:"must be array,null"}];
+return false;
+}
+if(errors === _errs99){
+if(Array.isArray(data38)){
+if(data38.length > 1000){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/annotations",schemaPath:"#/properties/messages/items/properties/annotations/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
+return false;
+}
+else {
+var valid29 = true;
+const len3 = data38.length;
+for(let i3=0; i3<len3; i3++){
+let data39 = data38[i3];
+const _errs101 = errors;
+if(errors === _errs101){
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+if(Object.keys(data39).length > 50){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
+return false;
+}
+else {
+for(const key7 in data39){
+const _errs103 = errors;
+if(typeof key7 === "string"){
+if(func1(key7) > 200){
+const err13 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key7};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+var valid30 = _errs103 === errors;
+if(!valid30){
+const err14 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/propertyNames",keyword:"propertyNames",params:{propertyName: key7},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+validate80.errors = vErrors;
+return false;
+break;
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid29 = _errs101 === errors;
+if(!valid29){
+break;
+}
+}
+}
+}
+}
+var valid11 = _errs99 === errors;
+}
+else {
+var valid11 = true;
+}
+if(valid11){
+if(data3.audio !== undefined){
+const _errs105 = errors;
+if(data3.audio !== null){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/audio",schemaPath:"#/properties/messages/items/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid11 = _errs105 === errors;
+}
+else {
+var valid11 = true;
+}
+if(valid11){
+if(data3.function_call !== undefined){
+const _errs107 = errors;
+if(data3.function_call !== null){
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0+"/function_call",schemaPath:"#/properties/messages/items/properties/function_call/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid11 = _errs107 === errors;
+}
+else {
+var valid11 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid1 = _errs7 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.temperature !== undefined){
+let data42 = data.temperature;
+const _errs109 = errors;
+if((!((typeof data42 == "number") && (isFinite(data42)))) && (data42 !== null)){
+validate80.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema117.properties.temperature.type},message:"must be number,null"}];
+return false;
+}
+if(errors === _errs109){
+if((typeof data42 == "number") && (isFinite(data42))){
+if(data42 > 2 || isNaN(data42)){
+validate80.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+return false;
+}
+else {
+if(data42 < 0 || isNaN(data42)){
+validate80.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs109 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.top_p !== undefined){
+let data43 = data.top_p;
+const _errs111 = errors;
+if((!((typeof data43 == "number") && (isFinite(data43)))) && (data43 !== null)){
+validate80.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema117.properties.top_p.type},message:"must be number,null"}];
+return false;
+}
+if(errors === _errs111){
+if((typeof data43 == "number") && (isFinite(data43))){
+if(data43 > 1 || isNaN(data43)){
+validate80.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+return false;
+}
+else {
+if(data43 < 0 || isNaN(data43)){
+validate80.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs111 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.max_completion_tokens !== undefined){
+let data44 = data.max_completion_tokens;
+const _errs113 = errors;
+if((!(((typeof data44 == "number") && (!(data44 % 1) && !isNaN(data44))) && (isFinite(data44)))) && (data44 !== null)){
+validate80.errors = [{instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/type",keyword:"type",params:{type: schema117.properties.max_completion_tokens.type},message:"must be integer,null"}];
+return false;
+}
+if(errors === _errs113){
+if((typeof data44 == "number") && (isFinite(data44))){
+if(data44 > 10000000 || isNaN(data44)){
+validate80.errors = [{instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"}];
+return false;
+}
+else {
+if(data44 < 1 || isNaN(data44)){
+validate80.errors = [{instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs113 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.max_tokens !== undefined){
+let data45 = data.max_tokens;
+const _errs115 = errors;
+if((!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))) && (data45 !== null)){
+validate80.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema117.properties.max_tokens.type},message:"must be integer,null"}];
+return false;
+}
+if(errors === _errs115){
+if((typeof data45 == "number") && (isFinite(data45))){
+if(data45 > 10000000 || isNaN(data45)){
+validate80.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"}];
+return false;
+}
+else {
+if(data45 < 1 || isNaN(data45)){
+validate80.errors = [{instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs115 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.stop !== undefined){
+let data46 = data.stop;
+const _errs117 = errors;
+if(((typeof data46 !== "string") && (!(Array.isArray(data46)))) && (data46 !== null)){
+validate80.errors = [{instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/type",keyword:"type",params:{type: schema117.properties.stop.type},message:"must be string,array,null"}];
+return false;
+}
+if(errors === _errs117){
+if(typeof data46 === "string"){
+if(func1(data46) > 1000){
+validate80.errors = [{instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+else {
+if(func1(data46) < 1){
+validate80.errors = [{instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+if(errors === _errs117){
+if(Array.isArray(data46)){
+if(data46.length > 16){
+validate80.errors = [{instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+return false;
+}
+else {
+if(data46.length < 1){
+validate80.errors = [{instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid31 = true;
+const len4 = data46.length;
+for(let i4=0; i4<len4; i4++){
+let data47 = data46[i4];
+const _errs119 = errors;
+if(errors === _errs119){
+if(typeof data47 === "string"){
+if(func1(data47) > 1000){
+validate80.errors = [{instancePath:instancePath+"/stop/" + i4,schemaPath:"#/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+else {
+if(func1(data47) < 1){
+validate80.errors = [{instancePath:instancePath+"/stop/" + i4,schemaPath:"#/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/stop/" + i4,schemaPath:"#/properties/stop/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid31 = _errs119 === errors;
+if(!valid31){
+break;
+}
+}
+}
+}
+}
+}
+}
+var valid0 = _errs117 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seed !== undefined){
+let data48 = data.seed;
+const _errs121 = errors;
+if((!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))) && (data48 !== null)){
+validate80.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema117.properties.seed.type},message:"must be integer,null"}];
+return false;
+}
+if(errors === _errs121){
+if((typeof data48 == "number") && (isFinite(data48))){
+if(data48 > 2147483647 || isNaN(data48)){
+validate80.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data48 < 0 || isNaN(data48)){
+validate80.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs121 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.presence_penalty !== undefined){
+let data49 = data.presence_penalty;
+const _errs123 = errors;
+if((!((typeof data49 == "number") && (isFinite(data49)))) && (data49 !== null)){
+validate80.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema117.properties.presence_penalty.type},message:"must be number,null"}];
+return false;
+}
+if(errors === _errs123){
+if((typeof data49 == "number") && (isFinite(data49))){
+if(data49 > 2 || isNaN(data49)){
+validate80.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+return false;
+}
+else {
+if(data49 < -2 || isNaN(data49)){
+validate80.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs123 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.frequency_penalty !== undefined){
+let data50 = data.frequency_penalty;
+const _errs125 = errors;
+if((!((typeof data50 == "number") && (isFinite(data50)))) && (data50 !== null)){
+validate80.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema117.properties.frequency_penalty.type},message:"must be number,null"}];
+return false;
+}
+if(errors === _errs125){
+if((typeof data50 == "number") && (isFinite(data50))){
+if(data50 > 2 || isNaN(data50)){
+validate80.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+return false;
+}
+else {
+if(data50 < -2 || isNaN(data50)){
+validate80.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs125 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reasoning_effort !== undefined){
+let data51 = data.reasoning_effort;
+const _errs127 = errors;
+if((typeof data51 !== "string") && (data51 !== null)){
+validate80.errors = [{instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/type",keyword:"type",params:{type: schema117.properties.reasoning_effort.type},message:"must be string,null"}];
+return false;
+}
+if(!(((((((data51 === "none") || (data51 === "minimal")) || (data51 === "low")) || (data51 === "medium")) || (data51 === "high")) || (data51 === "xhigh")) || (data51 === null))){
+validate80.errors = [{instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/enum",keyword:"enum",params:{allowedValues: schema117.properties.reasoning_effort.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs127 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.parallel_tool_calls !== undefined){
+let data52 = data.parallel_tool_calls;
+const _errs129 = errors;
+if((typeof data52 !== "boolean") && (data52 !== null)){
+validate80.errors = [{instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema117.properties.parallel_tool_calls.type},message:"must be boolean,null"}];
+return false;
+}
+var valid0 = _errs129 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response_format !== undefined){
+let data53 = data.response_format;
+const _errs131 = errors;
+if((!(data53 && typeof data53 == "object" && !Array.isArray(data53))) && (data53 !== null)){
+validate80.errors = [{instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/type",keyword:"type",params:{type: schema117.properties.response_format.type},message:"must be object,null"}];
+return false;
+}
+const _errs133 = errors;
+let valid32 = true;
+const _errs134 = errors;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.type !== undefined){
+if("json_schema" !== data53.type){
+const err15 = {};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+var _valid5 = _errs134 === errors;
+errors = _errs133;
+if(vErrors !== null){
+if(_errs133){
+vErrors.length = _errs133;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause4;
+if(_valid5){
+const _errs136 = errors;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+let missing11;
+if((data53.json_schema === undefined) && (missing11 = "json_schema")){
+validate80.errors = [{instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/then/required",keyword:"required",params:{missingProperty: missing11},message:"must have required property '"+missing11+"'"}];
+return false;
+}
+}
+var _valid5 = _errs136 === errors;
+valid32 = _valid5;
+if(valid32){
+var props5 = {};
+props5.json_schema = true;
+props5.type = true;
+}
+ifClause4 = "then";
+}
+else {
+const _errs137 = errors;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.json_schema !== undefined){
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/else/properties/json_schema/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
+return false;
+}
+}
+var _valid5 = _errs137 === errors;
+valid32 = _valid5;
+if(valid32){
+if(props5 !== true){
+props5 = props5 || {};
+props5.json_schema = true;
+}
+}
+ifClause4 = "else";
+}
+if(!valid32){
+const err16 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/if",keyword:"if",params:{failingKeyword: ifClause4},message:"must match \""+ifClause4+"\" schema"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate80.errors = vErrors;
+return false;
+}
+if(errors === _errs131){
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+let missing12;
+if((data53.type === undefined) && (missing12 = "type")){
+validate80.errors = [{instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/required",keyword:"required",params:{missingProperty: missing12},message:"must have required property '"+missing12+"'"}];
+return false;
+}
+else {
+const _errs138 = errors;
+for(const key8 in data53){
+if(!((key8 === "type") || (key8 === "json_schema"))){
+validate80.errors = [{instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs138 === errors){
+if(data53.type !== undefined){
+let data56 = data53.type;
+const _errs139 = errors;
+if(typeof data56 !== "string"){
+validate80.errors = [{instancePath:instancePath+"/response_format/type",schemaPath:"#/properties/response_format/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data56 === "text") || (data56 === "json_object")) || (data56 === "json_schema"))){
+validate80.errors = [{instancePath:instancePath+"/response_format/type",schemaPath:"#/properties/response_format/properties/type/enum",keyword:"enum",params:{allowedValues: schema117.properties.response_format.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid35 = _errs139 === errors;
+}
+else {
+var valid35 = true;
+}
+if(valid35){
+if(data53.json_schema !== undefined){
+let data57 = data53.json_schema;
+const _errs141 = errors;
+if(errors === _errs141){
+if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
+let missing13;
+if((data57.name === undefined) && (missing13 = "name")){
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/properties/json_schema/required",keyword:"required",params:{missingProperty: missing13},message:"must have required property '"+missing13+"'"}];
+return false;
+}
+else {
+const _errs143 = errors;
+for(const key9 in data57){
+if(!((((key9 === "name") || (key9 === "description")) || (key9 === "schema")) || (key9 === "strict"))){
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/properties/json_schema/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs143 === errors){
+if(data57.name !== undefined){
+let data58 = data57.name;
+const _errs144 = errors;
+if(errors === _errs144){
+if(typeof data58 === "string"){
+if(func1(data58) > 64){
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema/name",schemaPath:"#/properties/response_format/properties/json_schema/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(!pattern12.test(data58)){
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema/name",schemaPath:"#/properties/response_format/properties/json_schema/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema/name",schemaPath:"#/properties/response_format/properties/json_schema/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid36 = _errs144 === errors;
+}
+else {
+var valid36 = true;
+}
+if(valid36){
+if(data57.description !== undefined){
+let data59 = data57.description;
+const _errs146 = errors;
+if((typeof data59 !== "string") && (data59 !== null)){
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema/description",schemaPath:"#/properties/response_format/properties/json_schema/properties/description/type",keyword:"type",params:{type: schema117.properties.response_format.properties.json_schema.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs146){
+if(typeof data59 === "string"){
+if(func1(data59) > 4000){
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema/description",schemaPath:"#/properties/response_format/properties/json_schema/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
+return false;
+}
+}
+}
+var valid36 = _errs146 === errors;
+}
+else {
+var valid36 = true;
+}
+if(valid36){
+if(data57.schema !== undefined){
+let data60 = data57.schema;
+const _errs148 = errors;
+const _errs149 = errors;
+if(errors === _errs149){
+if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
+if(Object.keys(data60).length > 1000){
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"}];
+return false;
+}
+else {
+for(const key10 in data60){
+const _errs151 = errors;
+if(errors === _errs151){
+if(typeof key10 === "string"){
+if(func1(key10) > 1000){
+const err17 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key10};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+var valid38 = _errs151 === errors;
+if(!valid38){
+const err19 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key10},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+validate80.errors = vErrors;
+return false;
+break;
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid36 = _errs148 === errors;
+}
+else {
+var valid36 = true;
+}
+if(valid36){
+if(data57.strict !== undefined){
+let data61 = data57.strict;
+const _errs154 = errors;
+if((typeof data61 !== "boolean") && (data61 !== null)){
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema/strict",schemaPath:"#/properties/response_format/properties/json_schema/properties/strict/type",keyword:"type",params:{type: schema117.properties.response_format.properties.json_schema.properties.strict.type},message:"must be boolean,null"}];
+return false;
+}
+var valid36 = _errs154 === errors;
+}
+else {
+var valid36 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/properties/json_schema/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid35 = _errs141 === errors;
+}
+else {
+var valid35 = true;
+}
+}
+}
+}
+}
+}
+var valid0 = _errs131 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tools !== undefined){
+let data62 = data.tools;
+const _errs156 = errors;
+if((!(Array.isArray(data62))) && (data62 !== null)){
+validate80.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema117.properties.tools.type},message:"must be array,null"}];
+return false;
+}
+if(errors === _errs156){
+if(Array.isArray(data62)){
+if(data62.length > 128){
+validate80.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"}];
+return false;
+}
+else {
+var valid39 = true;
+const len5 = data62.length;
+for(let i5=0; i5<len5; i5++){
+let data63 = data62[i5];
+const _errs158 = errors;
+if(errors === _errs158){
+if(data63 && typeof data63 == "object" && !Array.isArray(data63)){
+let missing14;
+if(((data63.type === undefined) && (missing14 = "type")) || ((data63.function === undefined) && (missing14 = "function"))){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: missing14},message:"must have required property '"+missing14+"'"}];
+return false;
+}
+else {
+const _errs160 = errors;
+for(const key11 in data63){
+if(!((key11 === "type") || (key11 === "function"))){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs160 === errors){
+if(data63.type !== undefined){
+let data64 = data63.type;
+const _errs161 = errors;
+if(typeof data64 !== "string"){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("function" !== data64){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"}];
+return false;
+}
+var valid40 = _errs161 === errors;
+}
+else {
+var valid40 = true;
+}
+if(valid40){
+if(data63.function !== undefined){
+let data65 = data63.function;
+const _errs163 = errors;
+if(errors === _errs163){
+if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
+let missing15;
+if((data65.name === undefined) && (missing15 = "name")){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/function",schemaPath:"#/properties/tools/items/properties/function/required",keyword:"required",params:{missingProperty: missing15},message:"must have required property '"+missing15+"'"}];
+return false;
+}
+else {
+const _errs165 = errors;
+for(const key12 in data65){
+if(!((((key12 === "name") || (key12 === "description")) || (key12 === "parameters")) || (key12 === "strict"))){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/function",schemaPath:"#/properties/tools/items/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs165 === errors){
+if(data65.name !== undefined){
+let data66 = data65.name;
+const _errs166 = errors;
+if(errors === _errs166){
+if(typeof data66 === "string"){
+if(func1(data66) > 64){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/function/name",schemaPath:"#/properties/tools/items/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(!pattern12.test(data66)){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/function/name",schemaPath:"#/properties/tools/items/properties/function/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/function/name",schemaPath:"#/properties/tools/items/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid41 = _errs166 === errors;
+}
+else {
+var valid41 = true;
+}
+if(valid41){
+if(data65.description !== undefined){
+let data67 = data65.description;
+const _errs168 = errors;
+if((typeof data67 !== "string") && (data67 !== null)){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/function/description",schemaPath:"#/properties/tools/items/properties/function/properties/description/type",keyword:"type",params:{type: schema117.properties.tools.items.properties.function.properties.description.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs168){
+if(typeof data67 === "string"){
+if(func1(data67) > 4000){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/function/description",schemaPath:"#/properties/tools/items/properties/function/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
+return false;
+}
+}
+}
+var valid41 = _errs168 === errors;
+}
+else {
+var valid41 = true;
+}
+if(valid41){
+if(data65.parameters !== undefined){
+let data68 = data65.parameters;
+const _errs170 = errors;
+const _errs171 = errors;
+if(errors === _errs171){
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+if(Object.keys(data68).length > 1000){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"}];
+return false;
+}
+else {
+for(const key13 in data68){
+const _errs173 = errors;
+if(errors === _errs173){
+if(typeof key13 === "string"){
+if(func1(key13) > 1000){
+const err20 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key13};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key13};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+var valid43 = _errs173 === errors;
+if(!valid43){
+const err22 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key13},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+validate80.errors = vErrors;
+return false;
+break;
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid41 = _errs170 === errors;
+}
+else {
+var valid41 = true;
+}
+if(valid41){
+if(data65.strict !== undefined){
+let data69 = data65.strict;
+const _errs176 = errors;
+if((typeof data69 !== "boolean") && (data69 !== null)){
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/function/strict",schemaPath:"#/properties/tools/items/properties/function/properties/strict/type",keyword:"type",params:{type: schema117.properties.tools.items.properties.function.properties.strict.type},message:"must be boolean,null"}];
+return false;
+}
+var valid41 = _errs176 === errors;
+}
+else {
+var valid41 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5+"/function",schemaPath:"#/properties/tools/items/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid40 = _errs163 === errors;
+}
+else {
+var valid40 = true;
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid39 = _errs158 === errors;
+if(!valid39){
+break;
+}
+}
+}
+}
+}
+var valid0 = _errs156 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tool_choice !== undefined){
+let data70 = data.tool_choice;
+const _errs178 = errors;
+if(((typeof data70 !== "string") && (!(data70 && typeof data70 == "object" && !Array.isArray(data70)))) && (data70 !== null)){
+validate80.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema117.properties.tool_choice.type},message:"must be string,object,null"}];
+return false;
+}
+if(errors === _errs178){
+if(typeof data70 === "string"){
+if(func1(data70) > 8){
+validate80.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 8},message:"must NOT have more than 8 characters"}];
+return false;
+}
+else {
+if(!pattern79.test(data70)){
+validate80.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""}];
+return false;
+}
+}
+}
+if(errors === _errs178){
+if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
+let missing16;
+if(((data70.type === undefined) && (missing16 = "type")) || ((data70.function === undefined) && (missing16 = "function"))){
+validate80.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: missing16},message:"must have required property '"+missing16+"'"}];
+return false;
+}
+else {
+const _errs180 = errors;
+for(const key14 in data70){
+if(!((key14 === "type") || (key14 === "function"))){
+validate80.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs180 === errors){
+if(data70.type !== undefined){
+let data71 = data70.type;
+const _errs181 = errors;
+if(typeof data71 !== "string"){
+validate80.errors = [{instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("function" !== data71){
+validate80.errors = [{instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"}];
+return false;
+}
+var valid44 = _errs181 === errors;
+}
+else {
+var valid44 = true;
+}
+if(valid44){
+if(data70.function !== undefined){
+let data72 = data70.function;
+const _errs183 = errors;
+if(errors === _errs183){
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+let missing17;
+if((data72.name === undefined) && (missing17 = "name")){
+validate80.errors = [{instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/required",keyword:"required",params:{missingProperty: missing17},message:"must have required property '"+missing17+"'"}];
+return false;
+}
+else {
+const _errs185 = errors;
+for(const key15 in data72){
+if(!(key15 === "name")){
+validate80.errors = [{instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs185 === errors){
+if(data72.name !== undefined){
+let data73 = data72.name;
+const _errs186 = errors;
+if(errors === _errs186){
+if(typeof data73 === "string"){
+if(func1(data73) > 64){
+validate80.errors = [{instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(!pattern12.test(data73)){
+validate80.errors = [{instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid44 = _errs183 === errors;
+}
+else {
+var valid44 = true;
+}
+}
+}
+}
+}
+}
+}
+var valid0 = _errs178 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.stream !== undefined){
+let data74 = data.stream;
+const _errs188 = errors;
+if((typeof data74 !== "boolean") && (data74 !== null)){
+validate80.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema117.properties.stream.type},message:"must be boolean,null"}];
+return false;
+}
+if(!((data74 === false) || (data74 === null))){
+validate80.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/enum",keyword:"enum",params:{allowedValues: schema117.properties.stream.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs188 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.stream_options !== undefined){
+let data75 = data.stream_options;
+const _errs190 = errors;
+if((!(data75 && typeof data75 == "object" && !Array.isArray(data75))) && (data75 !== null)){
+validate80.errors = [{instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema117.properties.stream_options.type},message:"must be object,null"}];
+return false;
+}
+if(errors === _errs190){
+if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
+const _errs192 = errors;
+for(const key16 in data75){
+if(!((key16 === "include_usage") || (key16 === "include_obfuscation"))){
+validate80.errors = [{instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs192 === errors){
+if(data75.include_usage !== undefined){
+let data76 = data75.include_usage;
+const _errs193 = errors;
+if((typeof data76 !== "boolean") && (data76 !== null)){
+validate80.errors = [{instancePath:instancePath+"/stream_options/include_usage",schemaPath:"#/properties/stream_options/properties/include_usage/type",keyword:"type",params:{type: schema117.properties.stream_options.properties.include_usage.type},message:"must be boolean,null"}];
+return false;
+}
+var valid46 = _errs193 === errors;
+}
+else {
+var valid46 = true;
+}
+if(valid46){
+if(data75.include_obfuscation !== undefined){
+let data77 = data75.include_obfuscation;
+const _errs195 = errors;
+if((typeof data77 !== "boolean") && (data77 !== null)){
+validate80.errors = [{instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema117.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"}];
+return false;
+}
+var valid46 = _errs195 === errors;
+}
+else {
+var valid46 = true;
+}
+}
+}
+}
+}
+var valid0 = _errs190 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user !== undefined){
+let data78 = data.user;
+const _errs197 = errors;
+if((typeof data78 !== "string") && (data78 !== null)){
+validate80.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema117.properties.user.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs197){
+if(typeof data78 === "string"){
+if(func1(data78) > 1000){
+validate80.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs197 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.safety_identifier !== undefined){
+let data79 = data.safety_identifier;
+const _errs199 = errors;
+if((typeof data79 !== "string") && (data79 !== null)){
+validate80.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema117.properties.safety_identifier.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs199){
+if(typeof data79 === "string"){
+if(func1(data79) > 1000){
+validate80.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs199 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data80 = data.metadata;
+const _errs201 = errors;
+if((!(data80 && typeof data80 == "object" && !Array.isArray(data80))) && (data80 !== null)){
+validate80.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema117.properties.metadata.type},message:"must be object,null"}];
+return false;
+}
+if(errors === _errs201){
+if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
+if(Object.keys(data80).length > 100){
+validate80.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 100},message:"must NOT have more than 100 properties"}];
+return false;
+}
+else {
+for(const key17 in data80){
+const _errs203 = errors;
+if(typeof key17 === "string"){
+if(func1(key17) > 200){
+const err23 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key17};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+var valid47 = _errs203 === errors;
+if(!valid47){
+const err24 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key17},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+validate80.errors = vErrors;
+return false;
+break;
+}
+}
+if(valid47){
+for(const key18 in data80){
+let data81 = data80[key18];
+const _errs205 = errors;
+if(errors === _errs205){
+if(typeof data81 === "string"){
+if(func1(data81) > 10000){
+validate80.errors = [{instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"}];
+return false;
+}
+}
+else {
+validate80.errors = [{instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid48 = _errs205 === errors;
+if(!valid48){
+break;
+}
+}
+}
+}
+}
+}
+var valid0 = _errs201 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.store !== undefined){
+let data82 = data.store;
+const _errs207 = errors;
+if((typeof data82 !== "boolean") && (data82 !== null)){
+validate80.errors = [{instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema117.properties.store.type},message:"must be boolean,null"}];
+return false;
+}
+var valid0 = _errs207 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.prompt_cache_key !== undefined){
+let data83 = data.prompt_cache_key;
+const _errs209 = errors;
+if((typeof data83 !== "string") && (data83 !== null)){
+validate80.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema117.properties.prompt_cache_key.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs209){
+if(typeof data83 === "string"){
+if(func1(data83) > 1000){
+validate80.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs209 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.prompt_cache_retention !== undefined){
+let data84 = data.prompt_cache_retention;
+const _errs211 = errors;
+if((typeof data84 !== "string") && (data84 !== null)){
+validate80.errors = [{instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema117.properties.prompt_cache_retention.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs211){
+if(typeof data84 === "string"){
+if(func1(data84) > 100){
+validate80.errors = [{instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs211 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.n !== undefined){
+let data85 = data.n;
+const _errs213 = errors;
+if((!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))) && (data85 !== null)){
+validate80.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema117.properties.n.type},message:"must be integer,null"}];
+return false;
+}
+if(errors === _errs213){
+if((typeof data85 == "number") && (isFinite(data85))){
+if(data85 > 1 || isNaN(data85)){
+validate80.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+return false;
+}
+else {
+if(data85 < 1 || isNaN(data85)){
+validate80.errors = [{instancePath:instancePath+"/n",schemaPath:"#/properties/n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs213 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.logprobs !== undefined){
+let data86 = data.logprobs;
+const _errs215 = errors;
+if((typeof data86 !== "boolean") && (data86 !== null)){
+validate80.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema117.properties.logprobs.type},message:"must be boolean,null"}];
+return false;
+}
+if(!((data86 === false) || (data86 === null))){
+validate80.errors = [{instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/enum",keyword:"enum",params:{allowedValues: schema117.properties.logprobs.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs215 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.top_logprobs !== undefined){
+let data87 = data.top_logprobs;
+const _errs217 = errors;
+if((!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))) && (data87 !== null)){
+validate80.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema117.properties.top_logprobs.type},message:"must be integer,null"}];
+return false;
+}
+if(errors === _errs217){
+if((typeof data87 == "number") && (isFinite(data87))){
+if(data87 > 0 || isNaN(data87)){
+validate80.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"}];
+return false;
+}
+else {
+if(data87 < 0 || isNaN(data87)){
+validate80.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs217 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.logit_bias !== undefined){
+let data88 = data.logit_bias;
+const _errs219 = errors;
+if((!(data88 && typeof data88 == "object" && !Array.isArray(data88))) && (data88 !== null)){
+validate80.errors = [{instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/type",keyword:"type",params:{type: schema117.properties.logit_bias.type},message:"must be object,null"}];
+return false;
+}
+if(errors === _errs219){
+if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
+for(const key19 in data88){
+validate80.errors = [{instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+}
+var valid0 = _errs219 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.modalities !== undefined){
+let data89 = data.modalities;
+const _errs222 = errors;
+if((!(Array.isArray(data89))) && (data89 !== null)){
+validate80.errors = [{instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: schema117.properties.modalities.type},message:"must be array,null"}];
+return false;
+}
+if(errors === _errs222){
+if(Array.isArray(data89)){
+if(data89.length > 1){
+validate80.errors = [{instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/maxItems",keyword:"maxItems",params:{limit: 1},message:"must NOT have more than 1 items"}];
+return false;
+}
+else {
+var valid49 = true;
+const len6 = data89.length;
+for(let i6=0; i6<len6; i6++){
+let data90 = data89[i6];
+const _errs224 = errors;
+if(typeof data90 !== "string"){
+validate80.errors = [{instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("text" !== data90){
+validate80.errors = [{instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant"}];
+return false;
+}
+var valid49 = _errs224 === errors;
+if(!valid49){
+break;
+}
+}
+}
+}
+}
+var valid0 = _errs222 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.service_tier !== undefined){
+let data91 = data.service_tier;
+const _errs226 = errors;
+if((typeof data91 !== "string") && (data91 !== null)){
+validate80.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema117.properties.service_tier.type},message:"must be string,null"}];
+return false;
+}
+if(!(((data91 === "auto") || (data91 === "default")) || (data91 === null))){
+validate80.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema117.properties.service_tier.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs226 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.verbosity !== undefined){
+let data92 = data.verbosity;
+const _errs228 = errors;
+if((typeof data92 !== "string") && (data92 !== null)){
+validate80.errors = [{instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/type",keyword:"type",params:{type: schema117.properties.verbosity.type},message:"must be string,null"}];
+return false;
+}
+if(!((data92 === "medium") || (data92 === null))){
+validate80.errors = [{instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema117.properties.verbosity.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs228 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.functions !== undefined){
+let data93 = data.functions;
+const _errs230 = errors;
+if((!(Array.isArray(data93))) && (data93 !== null)){
+validate80.errors = [{instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/type",keyword:"type",params:{type: schema117.properties.functions.type},message:"must be array,null"}];
+return false;
+}
+if(errors === _errs230){
+if(Array.isArray(data93)){
+if(data93.length > 0){
+validate80.errors = [{instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"}];
+return false;
+}
+else {
+var valid50 = true;
+const len7 = data93.length;
+for(let i7=0; i7<len7; i7++){
+const _errs232 = errors;
+if(data93[i7] !== null){
+validate80.errors = [{instancePath:instancePath+"/functions/" + i7,schemaPath:"#/properties/functions/items/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid50 = _errs232 === errors;
+if(!valid50){
+break;
+}
+}
+}
+}
+}
+var valid0 = _errs230 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.function_call !== undefined){
+const _errs234 = errors;
+if(data.function_call !== null){
+validate80.errors = [{instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid0 = _errs234 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.audio !== undefined){
+const _errs236 = errors;
+if(data.audio !== null){
+validate80.errors = [{instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid0 = _errs236 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.moderation !== undefined){
+const _errs238 = errors;
+if(data.moderation !== null){
+validate80.errors = [{instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid0 = _errs238 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.prediction !== undefined){
+const _errs240 = errors;
+if(data.prediction !== null){
+validate80.errors = [{instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid0 = _errs240 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.prompt_cache_options !== undefined){
+const _errs242 = errors;
+if(data.prompt_cache_options !== null){
+validate80.errors = [{instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid0 = _errs242 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.web_search_options !== undefined){
+const _errs244 = errors;
+if(data.web_search_options !== null){
+validate80.errors = [{instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid0 = _errs244 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate80.errors = vErrors;
+return errors === 0;
+}
+validate80.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const listModelsParameters = validate83;
+const schema122 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
+
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="listModelsParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate83.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+validate83.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate83.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data1 = data.query;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+validate83.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate83.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data2 = data.headers;
+const _errs7 = errors;
+if(errors === _errs7){
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
+validate83.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate83.errors = vErrors;
+return errors === 0;
+}
+validate83.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getModelParameters = validate84;
+const schema123 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
+const pattern81 = new RegExp("^[!-~]{1,401}$", "u");
+
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getModelParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate84.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9284,14 +12385,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.model === undefined) && (missing0 = "model")){
-validate80.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate84.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "model")){
-validate80.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate84.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -9303,33 +12404,33 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func1(data1) > 401){
-validate80.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/maxLength",keyword:"maxLength",params:{limit: 401},message:"must NOT have more than 401 characters"}];
+validate84.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/maxLength",keyword:"maxLength",params:{limit: 401},message:"must NOT have more than 401 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate80.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate84.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern74.test(data1)){
-validate80.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,401}$"},message:"must match pattern \""+"^[!-~]{1,401}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate80.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!pattern81.test(data1)){
+validate84.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,401}$"},message:"must match pattern \""+"^[!-~]{1,401}$"+"\""}];
 return false;
 }
 }
 }
 }
+else {
+validate84.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate84.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -9345,13 +12446,13 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate80.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate84.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate84.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -9366,7 +12467,7 @@ let data3 = data.headers;
 const _errs9 = errors;
 if(errors === _errs9){
 if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
-validate80.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate84.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -9379,23 +12480,23 @@ var valid0 = true;
 }
 }
 else {
-validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate80.errors = vErrors;
+validate84.errors = vErrors;
 return errors === 0;
 }
-validate80.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate84.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listLocationsParameters = validate81;
-const schema118 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
+export const listLocationsParameters = validate85;
+const schema124 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listLocationsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate81.evaluated;
+const evaluated0 = validate85.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9410,13 +12511,13 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key0 in data0){
-validate81.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate85.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate85.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -9434,7 +12535,7 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 const _errs6 = errors;
 for(const key1 in data1){
 if(!((((key1 === "archived") || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset"))){
-validate81.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate85.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -9444,11 +12545,11 @@ if(data1.archived !== undefined){
 let data2 = data1.archived;
 const _errs7 = errors;
 if(typeof data2 !== "string"){
-validate81.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data2 === "exclude") || (data2 === "include")) || (data2 === "only"))){
-validate81.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema118.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"}];
+validate85.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema124.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -9461,18 +12562,18 @@ if(data1.limit !== undefined){
 let data3 = data1.limit;
 const _errs9 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate81.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate85.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 100 || isNaN(data3)){
-validate81.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+validate85.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
 if(data3 < 1 || isNaN(data3)){
-validate81.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate85.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -9490,24 +12591,24 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
 if(func1(data4) > 160){
-validate81.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
+validate85.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate81.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate85.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data4)){
-validate81.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+validate85.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate85.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9521,18 +12622,18 @@ if(data1.offset !== undefined){
 let data5 = data1.offset;
 const _errs13 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate81.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate85.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs13){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 2147483647 || isNaN(data5)){
-validate81.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate85.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data5 < 0 || isNaN(data5)){
-validate81.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate85.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -9549,7 +12650,7 @@ var valid1 = true;
 }
 }
 else {
-validate81.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate85.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -9564,7 +12665,7 @@ let data6 = data.headers;
 const _errs15 = errors;
 if(errors === _errs15){
 if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
-validate81.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate85.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -9577,23 +12678,23 @@ var valid0 = true;
 }
 }
 else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate81.errors = vErrors;
+validate85.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate85.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createLocationParameters = validate82;
-const schema119 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
+export const createLocationParameters = validate86;
+const schema125 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate82.evaluated;
+const evaluated0 = validate86.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9608,13 +12709,13 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key0 in data0){
-validate82.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate86.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate86.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -9630,13 +12731,13 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-validate82.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate86.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate86.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -9657,31 +12758,31 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(func1(data3) > 257){
-validate82.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
+validate86.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate82.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate86.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data3)){
-validate82.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
+validate86.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate86.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate82.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate86.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -9694,36 +12795,36 @@ var valid0 = true;
 }
 }
 else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate82.errors = vErrors;
+validate86.errors = vErrors;
 return errors === 0;
 }
-validate82.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate86.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createLocationBody = validate83;
-const schema120 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
-const schema121 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_bp":{"type":"integer","description":"Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.","minimum":0,"maximum":10000,"examples":[900]},"fee_rate_bp":{"type":"integer","description":"Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.","minimum":0,"maximum":10000,"examples":[250]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
-const schema122 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
-const schema123 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
-const schema131 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
-const pattern78 = new RegExp("^[A-Z]{3}$", "u");
-const pattern79 = new RegExp("^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", "u");
-const pattern80 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
-const schema124 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
-const schema125 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
-const schema126 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
-const schema127 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
-const schema128 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
-const schema129 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
-const schema130 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
+export const createLocationBody = validate87;
+const schema126 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
+const schema127 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_bp":{"type":"integer","description":"Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.","minimum":0,"maximum":10000,"examples":[900]},"fee_rate_bp":{"type":"integer","description":"Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.","minimum":0,"maximum":10000,"examples":[250]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
+const schema128 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
+const schema129 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
+const schema137 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
+const pattern85 = new RegExp("^[A-Z]{3}$", "u");
+const pattern86 = new RegExp("^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", "u");
+const pattern87 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
+const schema130 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
+const schema131 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
+const schema132 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
+const schema133 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
+const schema134 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
+const schema135 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
+const schema136 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate87.evaluated;
+const evaluated0 = validate91.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9734,14 +12835,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "id") || (key0 === "name"))){
-validate87.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate91.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -9754,18 +12855,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 36){
-validate87.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/SpotId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate91.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/SpotId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data0)){
-validate87.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/SpotId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate91.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/SpotId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate87.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/SpotId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate91.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/SpotId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9782,24 +12883,24 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 200){
-validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate91.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate91.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data1)){
-validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate91.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate91.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9813,20 +12914,20 @@ var valid0 = true;
 }
 }
 else {
-validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate87.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate86.evaluated;
+const evaluated0 = validate90.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9837,14 +12938,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate86.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate90.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "name")) || (key0 === "spots"))){
-validate86.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate90.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -9857,18 +12958,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 36){
-validate86.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ZoneId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate90.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ZoneId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data0)){
-validate86.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ZoneId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate90.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ZoneId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate86.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ZoneId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate90.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ZoneId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9885,24 +12986,24 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 200){
-validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data1)){
-validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate86.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate90.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -9918,7 +13019,7 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(Array.isArray(data2)){
 if(data2.length > 1000){
-validate86.errors = [{instancePath:instancePath+"/spots",schemaPath:"#/properties/spots/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
+validate90.errors = [{instancePath:instancePath+"/spots",schemaPath:"#/properties/spots/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
 return false;
 }
 else {
@@ -9926,8 +13027,8 @@ var valid3 = true;
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 const _errs10 = errors;
-if(!(validate87(data2[i0], {instancePath:instancePath+"/spots/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
+if(!(validate91(data2[i0], {instancePath:instancePath+"/spots/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs10 === errors;
@@ -9938,7 +13039,7 @@ break;
 }
 }
 else {
-validate86.errors = [{instancePath:instancePath+"/spots",schemaPath:"#/properties/spots/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate90.errors = [{instancePath:instancePath+"/spots",schemaPath:"#/properties/spots/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -9953,20 +13054,20 @@ var valid0 = true;
 }
 }
 else {
-validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate86.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
-validate86.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate90.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate85.evaluated;
+const evaluated0 = validate89.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9976,7 +13077,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length > 100){
-validate85.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+validate89.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
@@ -9984,8 +13085,8 @@ var valid0 = true;
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 const _errs1 = errors;
-if(!(validate86(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+if(!(validate90(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -9996,20 +13097,20 @@ break;
 }
 }
 else {
-validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
-validate85.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
-validate85.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate89.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate84.evaluated;
+const evaluated0 = validate88.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10020,14 +13121,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.name === undefined) && (missing0 = "name")) || ((data.currency === undefined) && (missing0 = "currency"))) || ((data.timezone === undefined) && (missing0 = "timezone"))){
-validate84.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((((key0 === "name") || (key0 === "currency")) || (key0 === "timezone")) || (key0 === "fiscal_day_end")) || (key0 === "tax_rate_bp")) || (key0 === "fee_rate_bp")) || (key0 === "zones")) || (key0 === "archived"))){
-validate84.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate88.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10040,24 +13141,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 200){
-validate84.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate88.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate84.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate88.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data0)){
-validate84.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate88.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate88.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10073,18 +13174,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 3){
-validate84.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
+validate88.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
 else {
-if(!pattern78.test(data1)){
-validate84.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
+if(!pattern85.test(data1)){
+validate88.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate88.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10101,24 +13202,24 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data2 === "string"){
 if(func1(data2) > 64){
-validate84.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate88.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate84.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate88.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern79.test(data2)){
-validate84.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""}];
+if(!pattern86.test(data2)){
+validate88.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate88.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10134,18 +13235,18 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
 if(func1(data3) > 5){
-validate84.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/maxLength",keyword:"maxLength",params:{limit: 5},message:"must NOT have more than 5 characters"}];
+validate88.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/maxLength",keyword:"maxLength",params:{limit: 5},message:"must NOT have more than 5 characters"}];
 return false;
 }
 else {
-if(!pattern80.test(data3)){
-validate84.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""}];
+if(!pattern87.test(data3)){
+validate88.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate84.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate88.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10159,18 +13260,18 @@ if(data.tax_rate_bp !== undefined){
 let data4 = data.tax_rate_bp;
 const _errs12 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate84.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"#/properties/tax_rate_bp/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate88.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"#/properties/tax_rate_bp/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs12){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 10000 || isNaN(data4)){
-validate84.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"#/properties/tax_rate_bp/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
+validate88.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"#/properties/tax_rate_bp/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
 return false;
 }
 else {
 if(data4 < 0 || isNaN(data4)){
-validate84.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"#/properties/tax_rate_bp/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate88.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"#/properties/tax_rate_bp/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -10186,18 +13287,18 @@ if(data.fee_rate_bp !== undefined){
 let data5 = data.fee_rate_bp;
 const _errs14 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate84.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"#/properties/fee_rate_bp/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate88.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"#/properties/fee_rate_bp/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs14){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 10000 || isNaN(data5)){
-validate84.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"#/properties/fee_rate_bp/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
+validate88.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"#/properties/fee_rate_bp/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
 return false;
 }
 else {
 if(data5 < 0 || isNaN(data5)){
-validate84.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"#/properties/fee_rate_bp/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate88.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"#/properties/fee_rate_bp/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -10211,8 +13312,8 @@ var valid0 = true;
 if(valid0){
 if(data.zones !== undefined){
 const _errs16 = errors;
-if(!(validate85(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+if(!(validate89(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs16 === errors;
@@ -10224,7 +13325,7 @@ if(valid0){
 if(data.archived !== undefined){
 const _errs17 = errors;
 if(typeof data.archived !== "boolean"){
-validate84.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate88.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -10243,45 +13344,45 @@ var valid0 = true;
 }
 }
 else {
-validate84.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate84.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
-validate84.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate88.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createLocationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate83.evaluated;
+const evaluated0 = validate87.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate84(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate88(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
 errors = vErrors.length;
 }
-validate83.errors = vErrors;
+validate87.errors = vErrors;
 return errors === 0;
 }
-validate83.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate87.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getLocationParameters = validate92;
-const schema132 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
-const schema133 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
+export const getLocationParameters = validate96;
+const schema138 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
+const schema139 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate92.evaluated;
+const evaluated0 = validate96.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10297,14 +13398,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate92.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate96.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate92.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate96.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10316,18 +13417,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate92.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate96.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate92.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate96.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate92.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate96.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10336,7 +13437,7 @@ return false;
 }
 }
 else {
-validate92.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate96.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -10352,13 +13453,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate92.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate96.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate92.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate96.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -10379,19 +13480,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate92.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate96.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate92.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate96.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate92.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate96.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -10404,23 +13505,23 @@ var valid0 = true;
 }
 }
 else {
-validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate96.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate92.errors = vErrors;
+validate96.errors = vErrors;
 return errors === 0;
 }
-validate92.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate96.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateLocationParameters = validate93;
-const schema134 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
+export const updateLocationParameters = validate97;
+const schema140 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
 
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate93.evaluated;
+const evaluated0 = validate97.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10436,14 +13537,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate93.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate97.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate93.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate97.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10455,18 +13556,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate93.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate97.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate93.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate97.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate93.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate97.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10475,7 +13576,7 @@ return false;
 }
 }
 else {
-validate93.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate97.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -10491,13 +13592,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate93.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate97.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate93.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate97.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -10518,19 +13619,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate93.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate97.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate93.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate97.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate93.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate97.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -10543,27 +13644,27 @@ var valid0 = true;
 }
 }
 else {
-validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate93.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
-validate93.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateLocationBody = validate94;
-const schema136 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
-const schema137 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_bp":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_bp":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_bp":2100}]};
-const schema139 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
-const schema141 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
-const schema142 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.","minimum":0,"maximum":10000,"examples":[900]};
-const schema143 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.","minimum":0,"maximum":10000,"examples":[250]};
+export const updateLocationBody = validate98;
+const schema142 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
+const schema143 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_bp":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_bp":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_bp":2100}]};
+const schema145 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
+const schema147 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
+const schema148 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.","minimum":0,"maximum":10000,"examples":[900]};
+const schema149 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.","minimum":0,"maximum":10000,"examples":[250]};
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate95.evaluated;
+const evaluated0 = validate99.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10574,8 +13675,8 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func7.call(schema137.properties, key0))){
-validate95.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func7.call(schema143.properties, key0))){
+validate99.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10588,24 +13689,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 200){
-validate95.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate99.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate95.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate99.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data0)){
-validate95.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate99.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate95.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate99.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10622,18 +13723,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 3){
-validate95.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
+validate99.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
 else {
-if(!pattern78.test(data1)){
-validate95.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
+if(!pattern85.test(data1)){
+validate99.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate95.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate99.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10650,24 +13751,24 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(func1(data2) > 64){
-validate95.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate99.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate95.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate99.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern79.test(data2)){
-validate95.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""}];
+if(!pattern86.test(data2)){
+validate99.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate95.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate99.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10684,18 +13785,18 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data3 === "string"){
 if(func1(data3) > 5){
-validate95.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/maxLength",keyword:"maxLength",params:{limit: 5},message:"must NOT have more than 5 characters"}];
+validate99.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/maxLength",keyword:"maxLength",params:{limit: 5},message:"must NOT have more than 5 characters"}];
 return false;
 }
 else {
-if(!pattern80.test(data3)){
-validate95.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""}];
+if(!pattern87.test(data3)){
+validate99.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate95.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate99.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10710,18 +13811,18 @@ let data4 = data.tax_rate_bp;
 const _errs14 = errors;
 const _errs15 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate95.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"contract#/$defs/TaxRate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate99.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"contract#/$defs/TaxRate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs15){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 10000 || isNaN(data4)){
-validate95.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"contract#/$defs/TaxRate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
+validate99.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"contract#/$defs/TaxRate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
 return false;
 }
 else {
 if(data4 < 0 || isNaN(data4)){
-validate95.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"contract#/$defs/TaxRate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate99.errors = [{instancePath:instancePath+"/tax_rate_bp",schemaPath:"contract#/$defs/TaxRate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -10738,18 +13839,18 @@ let data5 = data.fee_rate_bp;
 const _errs17 = errors;
 const _errs18 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate95.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"contract#/$defs/FeeRate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate99.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"contract#/$defs/FeeRate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs18){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 10000 || isNaN(data5)){
-validate95.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"contract#/$defs/FeeRate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
+validate99.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"contract#/$defs/FeeRate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
 return false;
 }
 else {
 if(data5 < 0 || isNaN(data5)){
-validate95.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"contract#/$defs/FeeRate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate99.errors = [{instancePath:instancePath+"/fee_rate_bp",schemaPath:"contract#/$defs/FeeRate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -10763,8 +13864,8 @@ var valid0 = true;
 if(valid0){
 if(data.zones !== undefined){
 const _errs20 = errors;
-if(!(validate85(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+if(!(validate89(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs20 === errors;
@@ -10776,7 +13877,7 @@ if(valid0){
 if(data.archived !== undefined){
 const _errs21 = errors;
 if(typeof data.archived !== "boolean"){
-validate95.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate99.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -10792,18 +13893,18 @@ const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data8 === "string"){
 if(func1(data8) > 36){
-validate95.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate99.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data8)){
-validate95.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate99.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate95.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate99.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10821,24 +13922,24 @@ if(errors === _errs28){
 if(errors === _errs28){
 if(typeof data9 === "string"){
 if(func1(data9) > 64){
-validate95.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate99.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data9)){
-validate95.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate99.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data9))){
-validate95.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate99.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate95.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate99.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10857,24 +13958,24 @@ if(errors === _errs31){
 if(errors === _errs31){
 if(typeof data10 === "string"){
 if(func1(data10) > 64){
-validate95.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate99.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data10)){
-validate95.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate99.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data10))){
-validate95.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate99.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate95.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate99.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10897,44 +13998,44 @@ var valid0 = true;
 }
 }
 else {
-validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate95.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
-validate95.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate99.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateLocationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate94.evaluated;
+const evaluated0 = validate98.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate95(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate99(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
 errors = vErrors.length;
 }
-validate94.errors = vErrors;
+validate98.errors = vErrors;
 return errors === 0;
 }
-validate94.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate98.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listFiscalDaysParameters = validate98;
-const schema148 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
+export const listFiscalDaysParameters = validate102;
+const schema154 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listFiscalDaysParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate98.evaluated;
+const evaluated0 = validate102.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10950,14 +14051,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate98.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate102.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate98.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate102.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -10969,18 +14070,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate98.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate102.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate98.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate102.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate98.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate102.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10989,7 +14090,7 @@ return false;
 }
 }
 else {
-validate98.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate102.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11007,7 +14108,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 const _errs9 = errors;
 for(const key1 in data2){
 if(!(((key1 === "limit") || (key1 === "after")) || (key1 === "offset"))){
-validate98.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate102.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -11017,18 +14118,18 @@ if(data2.limit !== undefined){
 let data3 = data2.limit;
 const _errs10 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate98.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate102.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 100 || isNaN(data3)){
-validate98.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+validate102.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
 if(data3 < 1 || isNaN(data3)){
-validate98.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate102.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -11046,24 +14147,24 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 160){
-validate98.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
+validate102.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate98.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate102.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data4)){
-validate98.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+validate102.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate98.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate102.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11077,18 +14178,18 @@ if(data2.offset !== undefined){
 let data5 = data2.offset;
 const _errs14 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate98.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate102.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs14){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 2147483647 || isNaN(data5)){
-validate98.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate102.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data5 < 0 || isNaN(data5)){
-validate98.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate102.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11104,7 +14205,7 @@ var valid3 = true;
 }
 }
 else {
-validate98.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate102.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11119,7 +14220,7 @@ let data6 = data.headers;
 const _errs16 = errors;
 if(errors === _errs16){
 if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
-validate98.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate102.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11132,26 +14233,26 @@ var valid0 = true;
 }
 }
 else {
-validate98.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate98.errors = vErrors;
+validate102.errors = vErrors;
 return errors === 0;
 }
-validate98.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate102.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getFiscalDayParameters = validate99;
-const schema150 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
-const schema152 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]};
-const pattern97 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$", "u");
+export const getFiscalDayParameters = validate103;
+const schema156 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
+const schema158 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]};
+const pattern104 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$", "u");
 const formats8 = require("ajv-formats/dist/formats").fullFormats.date;
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getFiscalDayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate99.evaluated;
+const evaluated0 = validate103.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11167,14 +14268,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if(((data0.id === undefined) && (missing0 = "id")) || ((data0.date === undefined) && (missing0 = "date"))){
-validate99.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate103.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!((key0 === "id") || (key0 === "date"))){
-validate99.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate103.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -11187,18 +14288,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate99.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate103.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate99.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate103.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate103.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11216,24 +14317,24 @@ if(errors === _errs8){
 if(errors === _errs8){
 if(typeof data2 === "string"){
 if(func1(data2) > 10){
-validate99.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
+validate103.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
 return false;
 }
 else {
-if(!pattern97.test(data2)){
-validate99.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""}];
+if(!pattern104.test(data2)){
+validate103.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""}];
 return false;
 }
 else {
 if(!(formats8.validate(data2))){
-validate99.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
+validate103.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate103.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11248,7 +14349,7 @@ var valid1 = true;
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate103.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11264,13 +14365,13 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key1 in data3){
-validate99.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate103.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate103.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11291,19 +14392,19 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data5 === "string"){
 if(func1(data5) > 1000){
-validate99.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate103.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate103.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate99.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate103.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11316,23 +14417,23 @@ var valid0 = true;
 }
 }
 else {
-validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate99.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
-validate99.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate103.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const closeFiscalDayParameters = validate100;
-const schema153 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"closeFiscalDayParameters"};
+export const closeFiscalDayParameters = validate104;
+const schema159 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"closeFiscalDayParameters"};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="closeFiscalDayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate100.evaluated;
+const evaluated0 = validate104.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11348,14 +14449,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if(((data0.id === undefined) && (missing0 = "id")) || ((data0.date === undefined) && (missing0 = "date"))){
-validate100.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate104.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!((key0 === "id") || (key0 === "date"))){
-validate100.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate104.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -11368,18 +14469,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate100.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate104.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate100.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate104.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate104.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11397,24 +14498,24 @@ if(errors === _errs8){
 if(errors === _errs8){
 if(typeof data2 === "string"){
 if(func1(data2) > 10){
-validate100.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
+validate104.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
 return false;
 }
 else {
-if(!pattern97.test(data2)){
-validate100.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""}];
+if(!pattern104.test(data2)){
+validate104.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""}];
 return false;
 }
 else {
 if(!(formats8.validate(data2))){
-validate100.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
+validate104.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate104.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11429,7 +14530,7 @@ var valid1 = true;
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate104.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11445,13 +14546,13 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key1 in data3){
-validate100.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate104.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate104.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11472,19 +14573,19 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data5 === "string"){
 if(func1(data5) > 1000){
-validate100.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate104.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate104.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate100.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate104.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11497,23 +14598,23 @@ var valid0 = true;
 }
 }
 else {
-validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate100.errors = vErrors;
+validate104.errors = vErrors;
 return errors === 0;
 }
-validate100.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate104.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listCategoriesParameters = validate101;
-const schema156 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
+export const listCategoriesParameters = validate105;
+const schema162 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listCategoriesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate101.evaluated;
+const evaluated0 = validate105.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11528,13 +14629,13 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key0 in data0){
-validate101.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate105.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate101.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate105.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11552,7 +14653,7 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 const _errs6 = errors;
 for(const key1 in data1){
 if(!(((((key1 === "location_id") || (key1 === "archived")) || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset"))){
-validate101.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate105.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -11564,24 +14665,24 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data2 === "string"){
 if(func1(data2) > 36){
-validate101.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate105.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 36){
-validate101.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
+validate105.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data2)){
-validate101.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate105.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate101.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11595,11 +14696,11 @@ if(data1.archived !== undefined){
 let data3 = data1.archived;
 const _errs9 = errors;
 if(typeof data3 !== "string"){
-validate101.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data3 === "exclude") || (data3 === "include")) || (data3 === "only"))){
-validate101.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema156.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"}];
+validate105.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema162.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -11612,18 +14713,18 @@ if(data1.limit !== undefined){
 let data4 = data1.limit;
 const _errs11 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate101.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate105.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 100 || isNaN(data4)){
-validate101.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+validate105.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate101.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate105.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -11641,24 +14742,24 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data5 === "string"){
 if(func1(data5) > 160){
-validate101.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
+validate105.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
 if(func1(data5) < 1){
-validate101.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate105.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data5)){
-validate101.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+validate105.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate101.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate105.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11672,18 +14773,18 @@ if(data1.offset !== undefined){
 let data6 = data1.offset;
 const _errs15 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate101.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate105.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs15){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 2147483647 || isNaN(data6)){
-validate101.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate105.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data6 < 0 || isNaN(data6)){
-validate101.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate105.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11701,7 +14802,7 @@ var valid1 = true;
 }
 }
 else {
-validate101.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate105.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11716,7 +14817,7 @@ let data7 = data.headers;
 const _errs17 = errors;
 if(errors === _errs17){
 if(!(data7 && typeof data7 == "object" && !Array.isArray(data7))){
-validate101.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate105.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11729,23 +14830,23 @@ var valid0 = true;
 }
 }
 else {
-validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate105.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate101.errors = vErrors;
+validate105.errors = vErrors;
 return errors === 0;
 }
-validate101.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate105.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createCategoryParameters = validate102;
-const schema157 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
+export const createCategoryParameters = validate106;
+const schema163 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate102.evaluated;
+const evaluated0 = validate106.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11760,13 +14861,13 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key0 in data0){
-validate102.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate106.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate102.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate106.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11782,13 +14883,13 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-validate102.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate106.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate102.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate106.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11809,31 +14910,31 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(func1(data3) > 257){
-validate102.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
+validate106.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate102.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate106.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data3)){
-validate102.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
+validate106.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate102.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate106.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate102.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate106.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11846,24 +14947,24 @@ var valid0 = true;
 }
 }
 else {
-validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate106.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate102.errors = vErrors;
+validate106.errors = vErrors;
 return errors === 0;
 }
-validate102.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate106.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createCategoryBody = validate103;
-const schema158 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
-const schema159 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
-const schema161 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
+export const createCategoryBody = validate107;
+const schema164 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
+const schema165 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
+const schema167 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate104.evaluated;
+const evaluated0 = validate108.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11874,14 +14975,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.location_id === undefined) && (missing0 = "location_id")) || ((data.name === undefined) && (missing0 = "name"))){
-validate104.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate108.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "location_id") || (key0 === "name")) || (key0 === "archived"))){
-validate104.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate108.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -11894,18 +14995,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 36){
-validate104.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate108.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data0)){
-validate104.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate108.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate104.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11922,24 +15023,24 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 200){
-validate104.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate108.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate104.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate108.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data1)){
-validate104.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate108.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate104.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate108.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11952,7 +15053,7 @@ if(valid0){
 if(data.archived !== undefined){
 const _errs8 = errors;
 if(typeof data.archived !== "boolean"){
-validate104.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate108.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -11966,46 +15067,46 @@ var valid0 = true;
 }
 }
 else {
-validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate108.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate104.errors = vErrors;
+validate108.errors = vErrors;
 return errors === 0;
 }
-validate104.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate108.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createCategoryBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate103.evaluated;
+const evaluated0 = validate107.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate104(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+if(!(validate108(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
 errors = vErrors.length;
 }
-validate103.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate107.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getCategoryParameters = validate106;
-const schema163 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
-const schema164 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
-const pattern105 = new RegExp("^cat_[0-9a-f]{32}$", "u");
+export const getCategoryParameters = validate110;
+const schema169 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
+const schema170 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
+const pattern112 = new RegExp("^cat_[0-9a-f]{32}$", "u");
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate106.evaluated;
+const evaluated0 = validate110.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12021,14 +15122,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate106.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate110.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate106.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate110.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -12040,27 +15141,27 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate106.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate110.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern105.test(data1)){
-validate106.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate106.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!pattern112.test(data1)){
+validate110.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
 }
 }
+else {
+validate110.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
 }
 }
 }
 else {
-validate106.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate110.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12076,13 +15177,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate106.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate110.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate106.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate110.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12103,19 +15204,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate106.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate110.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate106.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate110.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate106.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate110.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12128,23 +15229,23 @@ var valid0 = true;
 }
 }
 else {
-validate106.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate110.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate106.errors = vErrors;
+validate110.errors = vErrors;
 return errors === 0;
 }
-validate106.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate110.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateCategoryParameters = validate107;
-const schema165 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
+export const updateCategoryParameters = validate111;
+const schema171 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate107.evaluated;
+const evaluated0 = validate111.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12160,14 +15261,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate107.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate111.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate107.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate111.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -12179,27 +15280,27 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate107.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate111.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern105.test(data1)){
-validate107.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!pattern112.test(data1)){
+validate111.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
 }
 }
+else {
+validate111.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
 }
 }
 }
 else {
-validate107.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate111.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12215,13 +15316,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate107.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate111.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate107.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate111.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12242,19 +15343,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate107.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate111.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate107.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate111.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate107.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate111.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12267,23 +15368,23 @@ var valid0 = true;
 }
 }
 else {
-validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate111.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate107.errors = vErrors;
+validate111.errors = vErrors;
 return errors === 0;
 }
-validate107.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate111.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateCategoryBody = validate108;
-const schema167 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
-const schema168 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
+export const updateCategoryBody = validate112;
+const schema173 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
+const schema174 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
 
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate109.evaluated;
+const evaluated0 = validate113.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12295,7 +15396,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "name") || (key0 === "archived")) || (key0 === "id")) || (key0 === "location_id")) || (key0 === "created_at")) || (key0 === "updated_at"))){
-validate109.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate113.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -12308,24 +15409,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 200){
-validate109.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate109.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data0)){
-validate109.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12338,7 +15439,7 @@ if(valid0){
 if(data.archived !== undefined){
 const _errs5 = errors;
 if(typeof data.archived !== "boolean"){
-validate109.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate113.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12354,18 +15455,18 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(func1(data2) > 36){
-validate109.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate113.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern105.test(data2)){
-validate109.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
+if(!pattern112.test(data2)){
+validate113.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate113.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12382,18 +15483,18 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data3 === "string"){
 if(func1(data3) > 36){
-validate109.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate113.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data3)){
-validate109.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate113.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate113.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12411,24 +15512,24 @@ if(errors === _errs15){
 if(errors === _errs15){
 if(typeof data4 === "string"){
 if(func1(data4) > 64){
-validate109.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate113.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data4)){
-validate109.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate113.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data4))){
-validate109.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate113.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate113.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12447,24 +15548,24 @@ if(errors === _errs18){
 if(errors === _errs18){
 if(typeof data5 === "string"){
 if(func1(data5) > 64){
-validate109.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate113.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data5)){
-validate109.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate113.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data5))){
-validate109.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate113.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate109.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate113.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12482,44 +15583,44 @@ var valid0 = true;
 }
 }
 else {
-validate109.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate109.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
-validate109.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate113.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateCategoryBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate108.evaluated;
+const evaluated0 = validate112.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate109(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate109.errors : vErrors.concat(validate109.errors);
+if(!(validate113(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
 errors = vErrors.length;
 }
-validate108.errors = vErrors;
+validate112.errors = vErrors;
 return errors === 0;
 }
-validate108.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate112.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listProductsParameters = validate111;
-const schema175 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
+export const listProductsParameters = validate115;
+const schema181 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
 
-function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listProductsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate111.evaluated;
+const evaluated0 = validate115.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12534,13 +15635,13 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key0 in data0){
-validate111.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate115.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate111.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate115.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12558,7 +15659,7 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 const _errs6 = errors;
 for(const key1 in data1){
 if(!((((((key1 === "location_id") || (key1 === "category_id")) || (key1 === "archived")) || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset"))){
-validate111.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate115.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -12570,24 +15671,24 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data2 === "string"){
 if(func1(data2) > 36){
-validate111.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate115.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 36){
-validate111.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
+validate115.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data2)){
-validate111.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate115.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate111.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate115.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12603,24 +15704,24 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(func1(data3) > 36){
-validate111.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate115.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 36){
-validate111.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
+validate115.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
 return false;
 }
 else {
-if(!pattern105.test(data3)){
-validate111.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
+if(!pattern112.test(data3)){
+validate115.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate111.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate115.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12634,11 +15735,11 @@ if(data1.archived !== undefined){
 let data4 = data1.archived;
 const _errs11 = errors;
 if(typeof data4 !== "string"){
-validate111.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate115.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data4 === "exclude") || (data4 === "include")) || (data4 === "only"))){
-validate111.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema175.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"}];
+validate115.errors = [{instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema181.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -12651,18 +15752,18 @@ if(data1.limit !== undefined){
 let data5 = data1.limit;
 const _errs13 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate111.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate115.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs13){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 100 || isNaN(data5)){
-validate111.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+validate115.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
 if(data5 < 1 || isNaN(data5)){
-validate111.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate115.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -12680,24 +15781,24 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data6 === "string"){
 if(func1(data6) > 160){
-validate111.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
+validate115.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
 if(func1(data6) < 1){
-validate111.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate115.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data6)){
-validate111.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+validate115.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate111.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate115.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12711,18 +15812,18 @@ if(data1.offset !== undefined){
 let data7 = data1.offset;
 const _errs17 = errors;
 if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate111.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate115.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs17){
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 > 2147483647 || isNaN(data7)){
-validate111.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate115.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data7 < 0 || isNaN(data7)){
-validate111.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate115.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -12741,7 +15842,7 @@ var valid1 = true;
 }
 }
 else {
-validate111.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate115.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12756,7 +15857,7 @@ let data8 = data.headers;
 const _errs19 = errors;
 if(errors === _errs19){
 if(!(data8 && typeof data8 == "object" && !Array.isArray(data8))){
-validate111.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate115.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12769,23 +15870,23 @@ var valid0 = true;
 }
 }
 else {
-validate111.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate115.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate111.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
-validate111.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate115.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createProductParameters = validate112;
-const schema176 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
+export const createProductParameters = validate116;
+const schema182 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate112.evaluated;
+const evaluated0 = validate116.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12800,13 +15901,13 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key0 in data0){
-validate112.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate116.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate116.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12822,13 +15923,13 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-validate112.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate116.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate116.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12849,31 +15950,31 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(func1(data3) > 257){
-validate112.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
+validate116.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate112.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate116.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data3)){
-validate112.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
+validate116.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate116.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate112.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate116.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12886,32 +15987,32 @@ var valid0 = true;
 }
 }
 else {
-validate112.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate116.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate112.errors = vErrors;
+validate116.errors = vErrors;
 return errors === 0;
 }
-validate112.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate116.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createProductBody = validate113;
-const schema177 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
-const schema178 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
-const schema181 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
-const schema182 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
-const schema183 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
-const schema184 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
-const schema185 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
-const pattern120 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
-const schema186 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
-const schema187 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
+export const createProductBody = validate117;
+const schema183 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
+const schema184 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
+const schema187 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
+const schema188 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
+const schema189 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
+const schema190 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
+const schema191 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
+const pattern127 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
+const schema192 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
+const schema193 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
 const func0 = require("ajv/dist/runtime/equal").default;
 
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate115.evaluated;
+const evaluated0 = validate119.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12921,7 +16022,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length > 50){
-validate115.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
+validate119.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
 return false;
 }
 else {
@@ -12934,24 +16035,24 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 100){
-validate115.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
+validate119.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate115.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate119.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data0)){
-validate115.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate119.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate115.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate119.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12968,7 +16069,7 @@ outer0:
 for(;i1--;){
 for(j0 = i1; j0--;){
 if(func0(data[i1], data[j0])){
-validate115.errors = [{instancePath,schemaPath:"#/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
+validate119.errors = [{instancePath,schemaPath:"#/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
 return false;
 break outer0;
 }
@@ -12979,24 +16080,24 @@ break outer0;
 }
 }
 else {
-validate115.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate119.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
-validate115.errors = vErrors;
+validate119.errors = vErrors;
 return errors === 0;
 }
-validate115.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate119.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema188 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
-const schema189 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
-const schema190 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
-const schema191 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
+const schema194 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
+const schema195 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
+const schema196 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
+const schema197 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
 
-function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate118.evaluated;
+const evaluated0 = validate122.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13007,14 +16108,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.price === undefined) && (missing0 = "price"))){
-validate118.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate122.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "id") || (key0 === "name")) || (key0 === "price"))){
-validate118.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate122.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -13027,18 +16128,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 36){
-validate118.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate122.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data0)){
-validate118.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate122.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate118.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13055,24 +16156,24 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 200){
-validate118.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate122.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate118.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate122.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data1)){
-validate118.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate122.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate118.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate122.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13087,18 +16188,18 @@ let data2 = data.price;
 const _errs8 = errors;
 const _errs9 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate118.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate122.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1000000000 || isNaN(data2)){
-validate118.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000"}];
+validate122.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000"}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate118.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate122.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -13115,20 +16216,20 @@ var valid0 = true;
 }
 }
 else {
-validate118.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate122.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate118.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
-validate118.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate122.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate117.evaluated;
+const evaluated0 = validate121.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13138,7 +16239,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length > 100){
-validate117.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+validate121.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
@@ -13146,8 +16247,8 @@ var valid0 = true;
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 const _errs1 = errors;
-if(!(validate118(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
+if(!(validate122(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -13158,20 +16259,20 @@ break;
 }
 }
 else {
-validate117.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate121.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
-validate117.errors = vErrors;
+validate121.errors = vErrors;
 return errors === 0;
 }
-validate117.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate121.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate114.evaluated;
+const evaluated0 = validate118.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13182,14 +16283,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.location_id === undefined) && (missing0 = "location_id")) || ((data.category_id === undefined) && (missing0 = "category_id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.price === undefined) && (missing0 = "price"))){
-validate114.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate118.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func7.call(schema178.properties, key0))){
-validate114.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func7.call(schema184.properties, key0))){
+validate118.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -13202,18 +16303,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 36){
-validate114.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate118.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data0)){
-validate114.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate118.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate118.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13230,18 +16331,18 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate114.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate118.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern105.test(data1)){
-validate114.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
+if(!pattern112.test(data1)){
+validate118.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate118.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13258,24 +16359,24 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(func1(data2) > 200){
-validate114.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate118.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate114.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate118.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data2)){
-validate114.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate118.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate118.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13292,18 +16393,18 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data3 === "string"){
 if(func1(data3) > 4000){
-validate114.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/ProductDescription/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
+validate118.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/ProductDescription/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate114.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/ProductDescription/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate118.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/ProductDescription/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/ProductDescription/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate118.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/ProductDescription/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13320,24 +16421,24 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data4 === "string"){
 if(func1(data4) > 100){
-validate114.errors = [{instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
+validate118.errors = [{instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate114.errors = [{instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate118.errors = [{instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data4)){
-validate114.errors = [{instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate118.errors = [{instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate118.errors = [{instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13354,18 +16455,18 @@ const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data5 === "string"){
 if(func1(data5) > 2048){
-validate114.errors = [{instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+validate118.errors = [{instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(!pattern120.test(data5)){
-validate114.errors = [{instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""}];
+if(!pattern127.test(data5)){
+validate118.errors = [{instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate118.errors = [{instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13380,18 +16481,18 @@ let data6 = data.price;
 const _errs20 = errors;
 const _errs21 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate114.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate118.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs21){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 1000000000 || isNaN(data6)){
-validate114.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000"}];
+validate118.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000"}];
 return false;
 }
 else {
 if(data6 < 0 || isNaN(data6)){
-validate114.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate118.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -13405,8 +16506,8 @@ var valid0 = true;
 if(valid0){
 if(data.tags !== undefined){
 const _errs23 = errors;
-if(!(validate115(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
+if(!(validate119(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs23 === errors;
@@ -13417,8 +16518,8 @@ var valid0 = true;
 if(valid0){
 if(data.modifiers !== undefined){
 const _errs24 = errors;
-if(!(validate117(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
+if(!(validate121(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs24 === errors;
@@ -13430,7 +16531,7 @@ if(valid0){
 if(data.active !== undefined){
 const _errs25 = errors;
 if(typeof data.active !== "boolean"){
-validate114.errors = [{instancePath:instancePath+"/active",schemaPath:"#/properties/active/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate118.errors = [{instancePath:instancePath+"/active",schemaPath:"#/properties/active/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -13442,7 +16543,7 @@ if(valid0){
 if(data.archived !== undefined){
 const _errs27 = errors;
 if(typeof data.archived !== "boolean"){
-validate114.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate118.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -13464,45 +16565,45 @@ var valid0 = true;
 }
 }
 else {
-validate114.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate118.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate114.errors = vErrors;
+validate118.errors = vErrors;
 return errors === 0;
 }
-validate114.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate118.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createProductBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate113.evaluated;
+const evaluated0 = validate117.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate114(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+if(!(validate118(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
 errors = vErrors.length;
 }
-validate113.errors = vErrors;
+validate117.errors = vErrors;
 return errors === 0;
 }
-validate113.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate117.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getProductParameters = validate122;
-const schema194 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
-const schema195 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
+export const getProductParameters = validate126;
+const schema200 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
+const schema201 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
 
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate122.evaluated;
+const evaluated0 = validate126.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13518,14 +16619,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate122.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate126.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate122.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate126.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -13537,18 +16638,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate122.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate126.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate122.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate126.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13557,7 +16658,7 @@ return false;
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate126.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13573,13 +16674,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate122.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate126.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate126.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13600,19 +16701,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate122.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate126.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate126.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate122.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate126.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13625,23 +16726,23 @@ var valid0 = true;
 }
 }
 else {
-validate122.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate126.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate122.errors = vErrors;
+validate126.errors = vErrors;
 return errors === 0;
 }
-validate122.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate126.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateProductParameters = validate123;
-const schema196 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
+export const updateProductParameters = validate127;
+const schema202 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
 
-function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate123.evaluated;
+const evaluated0 = validate127.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13657,14 +16758,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate123.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate127.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate123.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate127.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -13676,18 +16777,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate123.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate127.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate123.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate127.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate123.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13696,7 +16797,7 @@ return false;
 }
 }
 else {
-validate123.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate127.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13712,13 +16813,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate123.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate127.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate123.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate127.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13739,19 +16840,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate123.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate127.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate123.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate127.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate123.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate127.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13764,23 +16865,23 @@ var valid0 = true;
 }
 }
 else {
-validate123.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate127.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate123.errors = vErrors;
+validate127.errors = vErrors;
 return errors === 0;
 }
-validate123.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate127.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateProductBody = validate124;
-const schema198 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
-const schema199 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
+export const updateProductBody = validate128;
+const schema204 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
+const schema205 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate125.evaluated;
+const evaluated0 = validate129.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13791,8 +16892,8 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func7.call(schema199.properties, key0))){
-validate125.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func7.call(schema205.properties, key0))){
+validate129.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -13805,18 +16906,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 36){
-validate125.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate129.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern105.test(data0)){
-validate125.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
+if(!pattern112.test(data0)){
+validate129.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate125.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13833,24 +16934,24 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 200){
-validate125.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate129.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate125.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate129.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data1)){
-validate125.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate129.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate125.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -13864,18 +16965,18 @@ if(data.description !== undefined){
 let data2 = data.description;
 const _errs8 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate125.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema199.properties.description.type},message:"must be string,null"}];
+validate129.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema205.properties.description.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs8){
 if(typeof data2 === "string"){
 if(func1(data2) > 4000){
-validate125.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
+validate129.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate125.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate129.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
@@ -13891,18 +16992,18 @@ if(data.image_url !== undefined){
 let data3 = data.image_url;
 const _errs10 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate125.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema199.properties.image_url.type},message:"must be string,null"}];
+validate129.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema205.properties.image_url.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
 if(func1(data3) > 2048){
-validate125.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+validate129.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(!pattern120.test(data3)){
-validate125.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""}];
+if(!pattern127.test(data3)){
+validate129.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""}];
 return false;
 }
 }
@@ -13918,23 +17019,23 @@ if(data.sku !== undefined){
 let data4 = data.sku;
 const _errs12 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate125.errors = [{instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema199.properties.sku.type},message:"must be string,null"}];
+validate129.errors = [{instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema205.properties.sku.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 100){
-validate125.errors = [{instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
+validate129.errors = [{instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate125.errors = [{instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate129.errors = [{instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data4)){
-validate125.errors = [{instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate129.errors = [{instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
@@ -13952,18 +17053,18 @@ let data5 = data.price;
 const _errs14 = errors;
 const _errs15 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate125.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate129.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs15){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 1000000000 || isNaN(data5)){
-validate125.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000"}];
+validate129.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000"}];
 return false;
 }
 else {
 if(data5 < 0 || isNaN(data5)){
-validate125.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate129.errors = [{instancePath:instancePath+"/price",schemaPath:"contract#/$defs/Price/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -13977,8 +17078,8 @@ var valid0 = true;
 if(valid0){
 if(data.tags !== undefined){
 const _errs17 = errors;
-if(!(validate115(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
+if(!(validate119(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs17 === errors;
@@ -13989,8 +17090,8 @@ var valid0 = true;
 if(valid0){
 if(data.modifiers !== undefined){
 const _errs18 = errors;
-if(!(validate117(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
+if(!(validate121(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs18 === errors;
@@ -14002,7 +17103,7 @@ if(valid0){
 if(data.active !== undefined){
 const _errs19 = errors;
 if(typeof data.active !== "boolean"){
-validate125.errors = [{instancePath:instancePath+"/active",schemaPath:"#/properties/active/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate129.errors = [{instancePath:instancePath+"/active",schemaPath:"#/properties/active/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -14014,7 +17115,7 @@ if(valid0){
 if(data.archived !== undefined){
 const _errs21 = errors;
 if(typeof data.archived !== "boolean"){
-validate125.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate129.errors = [{instancePath:instancePath+"/archived",schemaPath:"contract#/$defs/Archived/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -14030,18 +17131,18 @@ const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data10 === "string"){
 if(func1(data10) > 36){
-validate125.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate129.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data10)){
-validate125.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ProductId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate129.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ProductId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate125.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ProductId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ProductId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14058,18 +17159,18 @@ const _errs28 = errors;
 if(errors === _errs28){
 if(typeof data11 === "string"){
 if(func1(data11) > 36){
-validate125.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate129.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data11)){
-validate125.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate129.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate125.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14086,18 +17187,18 @@ const _errs31 = errors;
 if(errors === _errs31){
 if(typeof data12 === "string"){
 if(func1(data12) > 3){
-validate125.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
+validate129.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
 else {
-if(!pattern78.test(data12)){
-validate125.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
+if(!pattern85.test(data12)){
+validate129.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate125.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14115,24 +17216,24 @@ if(errors === _errs34){
 if(errors === _errs34){
 if(typeof data13 === "string"){
 if(func1(data13) > 64){
-validate125.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate129.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data13)){
-validate125.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate129.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data13))){
-validate125.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate129.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate125.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14151,24 +17252,24 @@ if(errors === _errs37){
 if(errors === _errs37){
 if(typeof data14 === "string"){
 if(func1(data14) > 64){
-validate125.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate129.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data14)){
-validate125.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate129.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data14))){
-validate125.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate129.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate125.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate129.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14195,48 +17296,48 @@ var valid0 = true;
 }
 }
 else {
-validate125.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate129.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate125.errors = vErrors;
+validate129.errors = vErrors;
 return errors === 0;
 }
-validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate129.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateProductBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate124.evaluated;
+const evaluated0 = validate128.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate125(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
+if(!(validate129(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
 errors = vErrors.length;
 }
-validate124.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
-validate124.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate128.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listOrdersParameters = validate129;
-const schema209 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
-const schema210 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
-const schema213 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
-const schema211 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
+export const listOrdersParameters = validate133;
+const schema215 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
+const schema216 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
+const schema219 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
+const schema217 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
 const formats24 = require("ajv-formats/dist/formats").fullFormats["iso-date-time"];
-const pattern138 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
+const pattern145 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
 
-function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate130.evaluated;
+const evaluated0 = validate134.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14260,7 +17361,7 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(!pattern97.test(data)){
+if(!pattern104.test(data)){
 const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -14367,7 +17468,7 @@ vErrors.push(err8);
 errors++;
 }
 else {
-if(!pattern138.test(data)){
+if(!pattern145.test(data)){
 const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -14414,7 +17515,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
-validate130.errors = vErrors;
+validate134.errors = vErrors;
 return false;
 }
 else {
@@ -14431,322 +17532,29 @@ vErrors = null;
 if(errors === 0){
 if(typeof data === "string"){
 if(func1(data) > 64){
-validate130.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate134.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data) < 10){
-validate130.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"}];
+validate134.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"}];
 return false;
 }
 }
 }
 else {
-validate130.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate134.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-validate130.errors = vErrors;
+validate134.errors = vErrors;
 return errors === 0;
 }
-validate130.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate134.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-
-function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="listOrdersParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate129.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-validate129.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate129.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data1 = data.query;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const _errs6 = errors;
-for(const key1 in data1){
-if(!((((((((key1 === "status") || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset")) || (key1 === "since")) || (key1 === "until")) || (key1 === "location_id")) || (key1 === "reference_id"))){
-validate129.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs6 === errors){
-if(data1.status !== undefined){
-let data2 = data1.status;
-const _errs7 = errors;
-if(typeof data2 !== "string"){
-validate129.errors = [{instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data2 === "open") || (data2 === "completed")) || (data2 === "canceled"))){
-validate129.errors = [{instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema210.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid1 = _errs7 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.limit !== undefined){
-let data3 = data1.limit;
-const _errs10 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate129.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs10){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 100 || isNaN(data3)){
-validate129.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data3 < 1 || isNaN(data3)){
-validate129.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-}
-var valid1 = _errs10 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.after !== undefined){
-let data4 = data1.after;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data4 === "string"){
-if(func1(data4) > 160){
-validate129.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
-return false;
-}
-else {
-if(func1(data4) < 1){
-validate129.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data4)){
-validate129.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate129.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs12 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.offset !== undefined){
-let data5 = data1.offset;
-const _errs14 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate129.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 2147483647 || isNaN(data5)){
-validate129.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
-return false;
-}
-else {
-if(data5 < 0 || isNaN(data5)){
-validate129.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-var valid1 = _errs14 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.since !== undefined){
-const _errs16 = errors;
-if(!(validate130(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate130.errors : vErrors.concat(validate130.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs16 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.until !== undefined){
-const _errs17 = errors;
-if(!(validate130(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate130.errors : vErrors.concat(validate130.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs17 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.location_id !== undefined){
-let data8 = data1.location_id;
-const _errs18 = errors;
-if(errors === _errs18){
-if(typeof data8 === "string"){
-if(func1(data8) > 36){
-validate129.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(func1(data8) < 36){
-validate129.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data8)){
-validate129.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate129.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs18 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.reference_id !== undefined){
-let data9 = data1.reference_id;
-const _errs20 = errors;
-const _errs21 = errors;
-if(errors === _errs21){
-if(typeof data9 === "string"){
-if(func1(data9) > 200){
-validate129.errors = [{instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
-return false;
-}
-else {
-if(func1(data9) < 1){
-validate129.errors = [{instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern6.test(data9)){
-validate129.errors = [{instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate129.errors = [{instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs20 === errors;
-}
-else {
-var valid1 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate129.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data10 = data.headers;
-const _errs23 = errors;
-if(errors === _errs23){
-if(!(data10 && typeof data10 == "object" && !Array.isArray(data10))){
-validate129.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate129.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate129.errors = vErrors;
-return errors === 0;
-}
-validate129.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const createOrderParameters = validate133;
-const schema214 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
 
 function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="createOrderParameters" */;
+/*# sourceURL="listOrdersParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate133.evaluated;
@@ -14785,14 +17593,307 @@ let data1 = data.query;
 const _errs4 = errors;
 if(errors === _errs4){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const _errs6 = errors;
 for(const key1 in data1){
+if(!((((((((key1 === "status") || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset")) || (key1 === "since")) || (key1 === "until")) || (key1 === "location_id")) || (key1 === "reference_id"))){
 validate133.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
+if(_errs6 === errors){
+if(data1.status !== undefined){
+let data2 = data1.status;
+const _errs7 = errors;
+if(typeof data2 !== "string"){
+validate133.errors = [{instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data2 === "open") || (data2 === "completed")) || (data2 === "canceled"))){
+validate133.errors = [{instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema216.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid1 = _errs7 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.limit !== undefined){
+let data3 = data1.limit;
+const _errs10 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate133.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 100 || isNaN(data3)){
+validate133.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data3 < 1 || isNaN(data3)){
+validate133.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs10 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.after !== undefined){
+let data4 = data1.after;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data4 === "string"){
+if(func1(data4) > 160){
+validate133.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
+return false;
+}
+else {
+if(func1(data4) < 1){
+validate133.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data4)){
+validate133.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate133.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs12 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.offset !== undefined){
+let data5 = data1.offset;
+const _errs14 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate133.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs14){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2147483647 || isNaN(data5)){
+validate133.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data5 < 0 || isNaN(data5)){
+validate133.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs14 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.since !== undefined){
+const _errs16 = errors;
+if(!(validate134(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs16 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.until !== undefined){
+const _errs17 = errors;
+if(!(validate134(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs17 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.location_id !== undefined){
+let data8 = data1.location_id;
+const _errs18 = errors;
+if(errors === _errs18){
+if(typeof data8 === "string"){
+if(func1(data8) > 36){
+validate133.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(func1(data8) < 36){
+validate133.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data8)){
+validate133.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate133.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs18 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.reference_id !== undefined){
+let data9 = data1.reference_id;
+const _errs20 = errors;
+const _errs21 = errors;
+if(errors === _errs21){
+if(typeof data9 === "string"){
+if(func1(data9) > 200){
+validate133.errors = [{instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+return false;
+}
+else {
+if(func1(data9) < 1){
+validate133.errors = [{instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data9)){
+validate133.errors = [{instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate133.errors = [{instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs20 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
 else {
 validate133.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data10 = data.headers;
+const _errs23 = errors;
+if(errors === _errs23){
+if(!(data10 && typeof data10 == "object" && !Array.isArray(data10))){
+validate133.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate133.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate133.errors = vErrors;
+return errors === 0;
+}
+validate133.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const createOrderParameters = validate137;
+const schema220 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
+
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="createOrderParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate137.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+validate137.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate137.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data1 = data.query;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+validate137.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate137.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14813,31 +17914,31 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(func1(data3) > 257){
-validate133.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
+validate137.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate133.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate137.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data3)){
-validate133.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
+validate137.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate133.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate133.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate137.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -14850,29 +17951,29 @@ var valid0 = true;
 }
 }
 else {
-validate133.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate137.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate133.errors = vErrors;
+validate137.errors = vErrors;
 return errors === 0;
 }
-validate133.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate137.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createOrderBody = validate134;
-const schema215 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
-const schema216 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
-const schema224 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
-const schema226 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
-const pattern147 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
-const schema218 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
-const schema220 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
-const schema221 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
+export const createOrderBody = validate138;
+const schema221 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
+const schema222 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
+const schema230 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
+const schema232 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
+const pattern154 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
+const schema224 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
+const schema226 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
+const schema227 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
 
-function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate137.evaluated;
+const evaluated0 = validate141.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14883,14 +17984,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate137.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate141.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "id") || (key0 === "quantity"))){
-validate137.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate141.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -14903,18 +18004,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 36){
-validate137.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate141.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data0)){
-validate137.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate141.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate137.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate141.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14928,18 +18029,18 @@ if(data.quantity !== undefined){
 let data1 = data.quantity;
 const _errs5 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate137.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate141.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 999 || isNaN(data1)){
-validate137.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999},message:"must be <= 999"}];
+validate141.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999},message:"must be <= 999"}];
 return false;
 }
 else {
 if(data1 < 1 || isNaN(data1)){
-validate137.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate141.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -14955,20 +18056,20 @@ var valid0 = true;
 }
 }
 else {
-validate137.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate141.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate137.errors = vErrors;
+validate141.errors = vErrors;
 return errors === 0;
 }
-validate137.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate141.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate136.evaluated;
+const evaluated0 = validate140.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14979,14 +18080,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.product_id === undefined) && (missing0 = "product_id")) || ((data.quantity === undefined) && (missing0 = "quantity"))){
-validate136.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate140.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "product_id") || (key0 === "quantity")) || (key0 === "modifiers"))){
-validate136.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate140.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -14999,18 +18100,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 36){
-validate136.errors = [{instancePath:instancePath+"/product_id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate140.errors = [{instancePath:instancePath+"/product_id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data0)){
-validate136.errors = [{instancePath:instancePath+"/product_id",schemaPath:"contract#/$defs/ProductId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate140.errors = [{instancePath:instancePath+"/product_id",schemaPath:"contract#/$defs/ProductId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate136.errors = [{instancePath:instancePath+"/product_id",schemaPath:"contract#/$defs/ProductId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate140.errors = [{instancePath:instancePath+"/product_id",schemaPath:"contract#/$defs/ProductId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15025,18 +18126,18 @@ let data1 = data.quantity;
 const _errs5 = errors;
 const _errs6 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate136.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate140.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 999 || isNaN(data1)){
-validate136.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999},message:"must be <= 999"}];
+validate140.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/maximum",keyword:"maximum",params:{comparison: "<=", limit: 999},message:"must be <= 999"}];
 return false;
 }
 else {
 if(data1 < 1 || isNaN(data1)){
-validate136.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate140.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -15054,7 +18155,7 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(Array.isArray(data2)){
 if(data2.length > 100){
-validate136.errors = [{instancePath:instancePath+"/modifiers",schemaPath:"#/properties/modifiers/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+validate140.errors = [{instancePath:instancePath+"/modifiers",schemaPath:"#/properties/modifiers/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
@@ -15062,8 +18163,8 @@ var valid3 = true;
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 const _errs10 = errors;
-if(!(validate137(data2[i0], {instancePath:instancePath+"/modifiers/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate137.errors : vErrors.concat(validate137.errors);
+if(!(validate141(data2[i0], {instancePath:instancePath+"/modifiers/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs10 === errors;
@@ -15074,7 +18175,7 @@ break;
 }
 }
 else {
-validate136.errors = [{instancePath:instancePath+"/modifiers",schemaPath:"#/properties/modifiers/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate140.errors = [{instancePath:instancePath+"/modifiers",schemaPath:"#/properties/modifiers/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -15089,20 +18190,20 @@ var valid0 = true;
 }
 }
 else {
-validate136.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate140.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate136.errors = vErrors;
+validate140.errors = vErrors;
 return errors === 0;
 }
-validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate140.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate135.evaluated;
+const evaluated0 = validate139.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15113,14 +18214,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.location_id === undefined) && (missing0 = "location_id")) || ((data.items === undefined) && (missing0 = "items"))){
-validate135.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate139.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "location_id") || (key0 === "items")) || (key0 === "spot_id")) || (key0 === "note")) || (key0 === "reference_id")) || (key0 === "metadata"))){
-validate135.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate139.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -15133,18 +18234,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 36){
-validate135.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate139.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data0)){
-validate135.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate139.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate135.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15160,12 +18261,12 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(Array.isArray(data1)){
 if(data1.length > 200){
-validate135.errors = [{instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items"}];
+validate139.errors = [{instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items"}];
 return false;
 }
 else {
 if(data1.length < 1){
-validate135.errors = [{instancePath:instancePath+"/items",schemaPath:"#/properties/items/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate139.errors = [{instancePath:instancePath+"/items",schemaPath:"#/properties/items/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -15173,8 +18274,8 @@ var valid2 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs7 = errors;
-if(!(validate136(data1[i0], {instancePath:instancePath+"/items/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+if(!(validate140(data1[i0], {instancePath:instancePath+"/items/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs7 === errors;
@@ -15186,7 +18287,7 @@ break;
 }
 }
 else {
-validate135.errors = [{instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate139.errors = [{instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -15203,18 +18304,18 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(func1(data3) > 36){
-validate135.errors = [{instancePath:instancePath+"/spot_id",schemaPath:"contract#/$defs/SpotId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate139.errors = [{instancePath:instancePath+"/spot_id",schemaPath:"contract#/$defs/SpotId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data3)){
-validate135.errors = [{instancePath:instancePath+"/spot_id",schemaPath:"contract#/$defs/SpotId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate139.errors = [{instancePath:instancePath+"/spot_id",schemaPath:"contract#/$defs/SpotId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate135.errors = [{instancePath:instancePath+"/spot_id",schemaPath:"contract#/$defs/SpotId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/spot_id",schemaPath:"contract#/$defs/SpotId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15231,18 +18332,18 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate135.errors = [{instancePath:instancePath+"/note",schemaPath:"contract#/$defs/OrderNote/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate139.errors = [{instancePath:instancePath+"/note",schemaPath:"contract#/$defs/OrderNote/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate135.errors = [{instancePath:instancePath+"/note",schemaPath:"contract#/$defs/OrderNote/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate139.errors = [{instancePath:instancePath+"/note",schemaPath:"contract#/$defs/OrderNote/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate135.errors = [{instancePath:instancePath+"/note",schemaPath:"contract#/$defs/OrderNote/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/note",schemaPath:"contract#/$defs/OrderNote/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15259,24 +18360,24 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data5 === "string"){
 if(func1(data5) > 200){
-validate135.errors = [{instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate139.errors = [{instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data5) < 1){
-validate135.errors = [{instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate139.errors = [{instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data5)){
-validate135.errors = [{instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate139.errors = [{instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate135.errors = [{instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15293,14 +18394,14 @@ const _errs18 = errors;
 if(errors === _errs18){
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 if(Object.keys(data6).length > 16){
-validate135.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/OrderMetadata/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"}];
+validate139.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/OrderMetadata/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"}];
 return false;
 }
 else {
 for(const key1 in data6){
 const _errs20 = errors;
 if(typeof key1 === "string"){
-if(!pattern147.test(key1)){
+if(!pattern154.test(key1)){
 const err0 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/OrderMetadata/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,40}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,40}$"+"\"",propertyName:key1};
 if(vErrors === null){
 vErrors = [err0];
@@ -15321,7 +18422,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate135.errors = vErrors;
+validate139.errors = vErrors;
 return false;
 break;
 }
@@ -15333,12 +18434,12 @@ const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data7 === "string"){
 if(func1(data7) > 500){
-validate135.errors = [{instancePath:instancePath+"/metadata/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/OrderMetadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"}];
+validate139.errors = [{instancePath:instancePath+"/metadata/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/OrderMetadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"}];
 return false;
 }
 }
 else {
-validate135.errors = [{instancePath:instancePath+"/metadata/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/OrderMetadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate139.errors = [{instancePath:instancePath+"/metadata/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/OrderMetadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15351,7 +18452,7 @@ break;
 }
 }
 else {
-validate135.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/OrderMetadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate139.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/OrderMetadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15369,45 +18470,45 @@ var valid0 = true;
 }
 }
 else {
-validate135.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate139.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate135.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
-validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createOrderBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate134.evaluated;
+const evaluated0 = validate138.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate135(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+if(!(validate139(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
 errors = vErrors.length;
 }
-validate134.errors = vErrors;
+validate138.errors = vErrors;
 return errors === 0;
 }
-validate134.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate138.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getOrderParameters = validate141;
-const schema227 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
-const schema228 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
+export const getOrderParameters = validate145;
+const schema233 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
+const schema234 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
 
-function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate141.evaluated;
+const evaluated0 = validate145.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15423,14 +18524,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate141.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate145.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate141.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate145.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -15442,18 +18543,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate141.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate145.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate141.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate145.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate141.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate145.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15462,7 +18563,7 @@ return false;
 }
 }
 else {
-validate141.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate145.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15478,13 +18579,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate141.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate145.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate141.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate145.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15505,19 +18606,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate141.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate145.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate141.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate145.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate141.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate145.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15530,23 +18631,23 @@ var valid0 = true;
 }
 }
 else {
-validate141.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate145.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate141.errors = vErrors;
+validate145.errors = vErrors;
 return errors === 0;
 }
-validate141.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate145.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const completeOrderParameters = validate142;
-const schema229 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
+export const completeOrderParameters = validate146;
+const schema235 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
 
-function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="completeOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate142.evaluated;
+const evaluated0 = validate146.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15562,14 +18663,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate142.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate146.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate142.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate146.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -15581,18 +18682,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate142.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate146.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate142.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate146.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate142.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate146.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15601,7 +18702,7 @@ return false;
 }
 }
 else {
-validate142.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate146.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15617,13 +18718,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate142.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate146.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate142.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate146.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15644,19 +18745,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate142.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate146.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate142.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate146.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate142.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate146.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15669,23 +18770,23 @@ var valid0 = true;
 }
 }
 else {
-validate142.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate146.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate142.errors = vErrors;
+validate146.errors = vErrors;
 return errors === 0;
 }
-validate142.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate146.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const cancelOrderParameters = validate143;
-const schema231 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
+export const cancelOrderParameters = validate147;
+const schema237 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
 
-function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="cancelOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate143.evaluated;
+const evaluated0 = validate147.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15701,14 +18802,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate143.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate147.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate143.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate147.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -15720,18 +18821,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate143.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate147.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate143.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate147.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate143.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate147.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15740,7 +18841,7 @@ return false;
 }
 }
 else {
-validate143.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate147.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15756,13 +18857,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate143.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate147.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate143.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate147.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15783,19 +18884,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate143.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate147.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate143.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate147.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate143.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate147.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15808,23 +18909,23 @@ var valid0 = true;
 }
 }
 else {
-validate143.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate147.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate143.errors = vErrors;
+validate147.errors = vErrors;
 return errors === 0;
 }
-validate143.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate147.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listIntegrationsParameters = validate144;
-const schema233 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
+export const listIntegrationsParameters = validate148;
+const schema239 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
 
-function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listIntegrationsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate144.evaluated;
+const evaluated0 = validate148.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -15839,13 +18940,13 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key0 in data0){
-validate144.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate148.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate144.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate148.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -15863,7 +18964,7 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 const _errs6 = errors;
 for(const key1 in data1){
 if(!((((key1 === "status") || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset"))){
-validate144.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate148.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -15873,18 +18974,18 @@ if(data1.status !== undefined){
 let data2 = data1.status;
 const _errs7 = errors;
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-validate144.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema233.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate148.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema239.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
 if(func1(data2) < 1){
-validate144.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate148.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate144.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate148.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15898,18 +18999,18 @@ if(data1.limit !== undefined){
 let data3 = data1.limit;
 const _errs9 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate144.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate148.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 100 || isNaN(data3)){
-validate144.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+validate148.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
 if(data3 < 1 || isNaN(data3)){
-validate144.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate148.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -15927,24 +19028,24 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
 if(func1(data4) > 160){
-validate144.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
+validate148.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate144.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate148.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data4)){
-validate144.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+validate148.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate144.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate148.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -15958,18 +19059,18 @@ if(data1.offset !== undefined){
 let data5 = data1.offset;
 const _errs13 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate144.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate148.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs13){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 2147483647 || isNaN(data5)){
-validate144.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate148.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data5 < 0 || isNaN(data5)){
-validate144.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate148.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -15986,7 +19087,7 @@ var valid1 = true;
 }
 }
 else {
-validate144.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate148.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -16001,7 +19102,7 @@ let data6 = data.headers;
 const _errs15 = errors;
 if(errors === _errs15){
 if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
-validate144.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate148.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -16014,23 +19115,23 @@ var valid0 = true;
 }
 }
 else {
-validate144.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate148.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate144.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
-validate144.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate148.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createIntegrationParameters = validate145;
-const schema234 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
+export const createIntegrationParameters = validate149;
+const schema240 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
 
-function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate145.evaluated;
+const evaluated0 = validate149.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16045,13 +19146,13 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key0 in data0){
-validate145.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate149.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate145.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate149.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -16067,13 +19168,13 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-validate145.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate149.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate145.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate149.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -16094,31 +19195,31 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(func1(data3) > 257){
-validate145.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
+validate149.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate145.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate149.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data3)){
-validate145.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
+validate149.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate145.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate149.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate145.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate149.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -16131,176 +19232,26 @@ var valid0 = true;
 }
 }
 else {
-validate145.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate149.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate145.errors = vErrors;
+validate149.errors = vErrors;
 return errors === 0;
 }
-validate145.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate149.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createIntegrationBody = validate146;
-const schema235 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
-const schema236 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"type":"string","description":"Secret that signs deliveries: 24 to 64 printable ASCII characters. The bytes of these characters are the key. For\nlibraries of Standard Webhooks, write it as `whsec_` followed by the base64 of these bytes. A secret that starts\nwith `whsec_` is refused, because such a library would read it as another key.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-0123456789"]},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, which is shown only in the answer. It cannot be combined with `secret` (`invalid-request`). Without `generate_secret` and `secret`, deliveries are not signed.","examples":[true]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"],"generate_secret":true}]};
-const schema237 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
-const schema238 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
-const pattern154 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
-const pattern158 = new RegExp("^whsec_", "u");
-const pattern159 = new RegExp("^[ -~]{24,64}$", "u");
+export const createIntegrationBody = validate150;
+const schema241 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
+const schema242 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"type":"string","description":"Secret that signs deliveries: 24 to 64 printable ASCII characters. The bytes of these characters are the key. For\nlibraries of Standard Webhooks, write it as `whsec_` followed by the base64 of these bytes. A secret that starts\nwith `whsec_` is refused, because such a library would read it as another key.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-0123456789"]},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, which is shown only in the answer. It cannot be combined with `secret` (`invalid-request`). Without `generate_secret` and `secret`, deliveries are not signed.","examples":[true]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"],"generate_secret":true}]};
+const schema243 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
+const schema244 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
+const pattern161 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
+const pattern165 = new RegExp("^whsec_", "u");
+const pattern166 = new RegExp("^[ -~]{24,64}$", "u");
 const formats26 = require("ajv-formats/dist/formats").fullFormats.uri;
-const schema239 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
-const schema240 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
-
-function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate148.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length > 50){
-validate148.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
-return false;
-}
-else {
-if(data.length < 1){
-validate148.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate148.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((data0 === "ORDER_PLACED") || (data0 === "ORDER_COMPLETED")) || (data0 === "ORDER_CANCELED")) || (data0 === "PRODUCT_UPDATED")) || (data0 === "CATEGORY_UPDATED")) || (data0 === "FISCAL_DAY_END"))){
-validate148.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema240.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-if(valid0){
-let i1 = data.length;
-let j0;
-if(i1 > 1){
-outer0:
-for(;i1--;){
-for(j0 = i1; j0--;){
-if(func0(data[i1], data[j0])){
-validate148.errors = [{instancePath,schemaPath:"#/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
-return false;
-break outer0;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate148.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-validate148.errors = vErrors;
-return errors === 0;
-}
-validate148.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema241 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
-
-function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate150.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length > 100){
-validate150.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) > 36){
-validate150.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data0)){
-validate150.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate150.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-if(valid0){
-let i1 = data.length;
-let j0;
-if(i1 > 1){
-outer0:
-for(;i1--;){
-for(j0 = i1; j0--;){
-if(func0(data[i1], data[j0])){
-validate150.errors = [{instancePath,schemaPath:"#/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
-return false;
-break outer0;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate150.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-validate150.errors = vErrors;
-return errors === 0;
-}
-validate150.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema243 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
-const schema244 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
-const pattern156 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
-const pattern157 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+const schema245 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
+const schema246 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
 
 function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -16313,9 +19264,159 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 50){
+validate152.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
+return false;
+}
+else {
+if(data.length < 1){
+validate152.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate152.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((data0 === "ORDER_PLACED") || (data0 === "ORDER_COMPLETED")) || (data0 === "ORDER_CANCELED")) || (data0 === "PRODUCT_UPDATED")) || (data0 === "CATEGORY_UPDATED")) || (data0 === "FISCAL_DAY_END"))){
+validate152.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema246.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+if(valid0){
+let i1 = data.length;
+let j0;
+if(i1 > 1){
+outer0:
+for(;i1--;){
+for(j0 = i1; j0--;){
+if(func0(data[i1], data[j0])){
+validate152.errors = [{instancePath,schemaPath:"#/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
+return false;
+break outer0;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate152.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+validate152.errors = vErrors;
+return errors === 0;
+}
+validate152.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema247 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
+
+function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate154.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 100){
+validate154.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(func1(data0) > 36){
+validate154.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data0)){
+validate154.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/LocationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate154.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/LocationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+if(valid0){
+let i1 = data.length;
+let j0;
+if(i1 > 1){
+outer0:
+for(;i1--;){
+for(j0 = i1; j0--;){
+if(func0(data[i1], data[j0])){
+validate154.errors = [{instancePath,schemaPath:"#/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
+return false;
+break outer0;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate154.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+validate154.errors = vErrors;
+return errors === 0;
+}
+validate154.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema249 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
+const schema250 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
+const pattern163 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
+const pattern164 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+
+function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate156.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length > 50){
-validate152.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
+validate156.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
 else {
@@ -16346,7 +19447,7 @@ vErrors.push(err1);
 errors++;
 }
 else {
-if(!pattern156.test(key0)){
+if(!pattern163.test(key0)){
 const err2 = {instancePath,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},message:"must match pattern \""+"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"+"\"",propertyName:key0};
 if(vErrors === null){
 vErrors = [err2];
@@ -16380,7 +19481,7 @@ else {
 vErrors.push(err4);
 }
 errors++;
-validate152.errors = vErrors;
+validate156.errors = vErrors;
 return false;
 break;
 }
@@ -16392,24 +19493,24 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data0 === "string"){
 if(func1(data0) > 1000){
-validate152.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate156.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate152.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate156.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern157.test(data0)){
-validate152.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""}];
+if(!pattern164.test(data0)){
+validate156.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate152.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate156.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -16422,20 +19523,20 @@ break;
 }
 }
 else {
-validate152.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate156.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate152.errors = vErrors;
+validate156.errors = vErrors;
 return errors === 0;
 }
-validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate156.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate147.evaluated;
+const evaluated0 = validate151.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16446,14 +19547,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.name === undefined) && (missing0 = "name")) || ((data.url === undefined) && (missing0 = "url"))) || ((data.event_types === undefined) && (missing0 = "event_types"))){
-validate147.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate151.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "name") || (key0 === "url")) || (key0 === "event_types")) || (key0 === "location_ids")) || (key0 === "headers")) || (key0 === "secret")) || (key0 === "generate_secret"))){
-validate147.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate151.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -16466,24 +19567,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 200){
-validate147.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate151.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate147.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate151.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data0)){
-validate147.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate151.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate147.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate151.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -16501,22 +19602,22 @@ if(errors === _errs6){
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 2048){
-validate147.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+validate151.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 8){
-validate147.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
+validate151.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
 return false;
 }
 else {
-if(!pattern154.test(data1)){
-validate147.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""}];
+if(!pattern161.test(data1)){
+validate151.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""}];
 return false;
 }
 else {
 if(!(formats26(data1))){
-validate147.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate151.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
@@ -16524,7 +19625,7 @@ return false;
 }
 }
 else {
-validate147.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate151.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -16537,8 +19638,8 @@ var valid0 = true;
 if(valid0){
 if(data.event_types !== undefined){
 const _errs8 = errors;
-if(!(validate148(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+if(!(validate152(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs8 === errors;
@@ -16549,8 +19650,8 @@ var valid0 = true;
 if(valid0){
 if(data.location_ids !== undefined){
 const _errs9 = errors;
-if(!(validate150(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+if(!(validate154(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs9 === errors;
@@ -16561,8 +19662,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs10 = errors;
-if(!(validate152(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
+if(!(validate156(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs10 === errors;
@@ -16577,7 +19678,7 @@ const _errs11 = errors;
 const _errs13 = errors;
 const _errs14 = errors;
 if(typeof data5 === "string"){
-if(!pattern158.test(data5)){
+if(!pattern165.test(data5)){
 const err0 = {};
 if(vErrors === null){
 vErrors = [err0];
@@ -16590,7 +19691,7 @@ errors++;
 }
 var valid3 = _errs14 === errors;
 if(valid3){
-validate147.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/not",keyword:"not",params:{},message:"must NOT be valid"}];
+validate151.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/not",keyword:"not",params:{},message:"must NOT be valid"}];
 return false;
 }
 else {
@@ -16607,24 +19708,24 @@ vErrors = null;
 if(errors === _errs11){
 if(typeof data5 === "string"){
 if(func1(data5) > 64){
-validate147.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate151.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data5) < 24){
-validate147.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"}];
+validate151.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"}];
 return false;
 }
 else {
-if(!pattern159.test(data5)){
-validate147.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/pattern",keyword:"pattern",params:{pattern: "^[ -~]{24,64}$"},message:"must match pattern \""+"^[ -~]{24,64}$"+"\""}];
+if(!pattern166.test(data5)){
+validate151.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/pattern",keyword:"pattern",params:{pattern: "^[ -~]{24,64}$"},message:"must match pattern \""+"^[ -~]{24,64}$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate147.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate151.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -16637,7 +19738,7 @@ if(valid0){
 if(data.generate_secret !== undefined){
 const _errs15 = errors;
 if(typeof data.generate_secret !== "boolean"){
-validate147.errors = [{instancePath:instancePath+"/generate_secret",schemaPath:"#/properties/generate_secret/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate151.errors = [{instancePath:instancePath+"/generate_secret",schemaPath:"#/properties/generate_secret/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -16655,45 +19756,45 @@ var valid0 = true;
 }
 }
 else {
-validate147.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate151.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate147.errors = vErrors;
+validate151.errors = vErrors;
 return errors === 0;
 }
-validate147.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate151.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createIntegrationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate146.evaluated;
+const evaluated0 = validate150.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate147(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+if(!(validate151(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
 errors = vErrors.length;
 }
-validate146.errors = vErrors;
+validate150.errors = vErrors;
 return errors === 0;
 }
-validate146.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate150.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getIntegrationParameters = validate155;
-const schema245 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
-const schema246 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
+export const getIntegrationParameters = validate159;
+const schema251 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
+const schema252 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
 
-function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate155.evaluated;
+const evaluated0 = validate159.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16709,14 +19810,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate155.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate159.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate155.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate159.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -16728,18 +19829,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate155.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate159.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate155.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate159.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate155.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate159.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -16748,7 +19849,7 @@ return false;
 }
 }
 else {
-validate155.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate159.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -16764,13 +19865,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate155.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate159.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate155.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate159.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -16791,19 +19892,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate155.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate159.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate155.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate159.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate155.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate159.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -16816,23 +19917,23 @@ var valid0 = true;
 }
 }
 else {
-validate155.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate159.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate155.errors = vErrors;
+validate159.errors = vErrors;
 return errors === 0;
 }
-validate155.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate159.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateIntegrationParameters = validate156;
-const schema247 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
+export const updateIntegrationParameters = validate160;
+const schema253 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
 
-function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate156.evaluated;
+const evaluated0 = validate160.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16848,14 +19949,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate156.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate160.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate156.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate160.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -16867,18 +19968,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate156.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate160.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate156.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate160.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate156.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate160.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -16887,7 +19988,7 @@ return false;
 }
 }
 else {
-validate156.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate160.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -16903,13 +20004,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate156.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate160.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate156.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate160.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -16930,19 +20031,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate156.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate160.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate156.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate160.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate156.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate160.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -16955,25 +20056,25 @@ var valid0 = true;
 }
 }
 else {
-validate156.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate160.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate156.errors = vErrors;
+validate160.errors = vErrors;
 return errors === 0;
 }
-validate156.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate160.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateIntegrationBody = validate157;
-const schema249 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
-const schema250 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with\nany value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
-const schema255 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
-const schema256 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
+export const updateIntegrationBody = validate161;
+const schema255 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
+const schema256 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with\nany value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
+const schema261 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
+const schema262 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
 
-function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate158.evaluated;
+const evaluated0 = validate162.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16984,8 +20085,8 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func7.call(schema250.properties, key0))){
-validate158.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func7.call(schema256.properties, key0))){
+validate162.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -16998,24 +20099,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 200){
-validate158.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate162.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate158.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate162.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data0)){
-validate158.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate162.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17033,22 +20134,22 @@ if(errors === _errs6){
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 2048){
-validate158.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
+validate162.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 8){
-validate158.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
+validate162.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
 return false;
 }
 else {
-if(!pattern154.test(data1)){
-validate158.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""}];
+if(!pattern161.test(data1)){
+validate162.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""}];
 return false;
 }
 else {
 if(!(formats26(data1))){
-validate158.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
@@ -17056,7 +20157,7 @@ return false;
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate162.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17069,8 +20170,8 @@ var valid0 = true;
 if(valid0){
 if(data.event_types !== undefined){
 const _errs8 = errors;
-if(!(validate148(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+if(!(validate152(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs8 === errors;
@@ -17081,8 +20182,8 @@ var valid0 = true;
 if(valid0){
 if(data.location_ids !== undefined){
 const _errs9 = errors;
-if(!(validate150(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+if(!(validate154(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs9 === errors;
@@ -17093,8 +20194,8 @@ var valid0 = true;
 if(valid0){
 if(data.headers !== undefined){
 const _errs10 = errors;
-if(!(validate152(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
+if(!(validate156(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs10 === errors;
@@ -17110,18 +20211,18 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
 if(func1(data5) > 36){
-validate158.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate162.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data5)){
-validate158.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate162.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17134,7 +20235,7 @@ if(valid0){
 if(data.has_secret !== undefined){
 const _errs14 = errors;
 if(typeof data.has_secret !== "boolean"){
-validate158.errors = [{instancePath:instancePath+"/has_secret",schemaPath:"#/properties/has_secret/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate162.errors = [{instancePath:instancePath+"/has_secret",schemaPath:"#/properties/has_secret/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -17150,7 +20251,7 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(Object.keys(data7).length > 50){
-validate158.errors = [{instancePath:instancePath+"/secret_rotation",schemaPath:"contract#/$defs/IgnoredObject/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
+validate162.errors = [{instancePath:instancePath+"/secret_rotation",schemaPath:"contract#/$defs/IgnoredObject/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
 else {
@@ -17190,7 +20291,7 @@ else {
 vErrors.push(err2);
 }
 errors++;
-validate158.errors = vErrors;
+validate162.errors = vErrors;
 return false;
 break;
 }
@@ -17198,7 +20299,7 @@ break;
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/secret_rotation",schemaPath:"contract#/$defs/IgnoredObject/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate162.errors = [{instancePath:instancePath+"/secret_rotation",schemaPath:"contract#/$defs/IgnoredObject/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -17212,11 +20313,11 @@ if(data.status !== undefined){
 let data8 = data.status;
 const _errs21 = errors;
 if(typeof data8 !== "string"){
-validate158.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate162.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data8 === "active") || (data8 === "paused")) || (data8 === "disabled"))){
-validate158.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema255.enum},message:"must be equal to one of the allowed values"}];
+validate162.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema261.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -17229,11 +20330,11 @@ if(data.disabled_reason !== undefined){
 let data9 = data.disabled_reason;
 const _errs24 = errors;
 if(typeof data9 !== "string"){
-validate158.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate162.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data9 === "gone") || (data9 === "failing"))){
-validate158.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema256.enum},message:"must be equal to one of the allowed values"}];
+validate162.errors = [{instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema262.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -17250,24 +20351,24 @@ if(errors === _errs28){
 if(errors === _errs28){
 if(typeof data10 === "string"){
 if(func1(data10) > 64){
-validate158.errors = [{instancePath:instancePath+"/disabled_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate162.errors = [{instancePath:instancePath+"/disabled_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data10)){
-validate158.errors = [{instancePath:instancePath+"/disabled_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/disabled_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data10))){
-validate158.errors = [{instancePath:instancePath+"/disabled_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/disabled_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/disabled_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate162.errors = [{instancePath:instancePath+"/disabled_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17285,7 +20386,7 @@ const _errs31 = errors;
 if(errors === _errs31){
 if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
 if(Object.keys(data11).length > 50){
-validate158.errors = [{instancePath:instancePath+"/warning",schemaPath:"contract#/$defs/IgnoredObject/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
+validate162.errors = [{instancePath:instancePath+"/warning",schemaPath:"contract#/$defs/IgnoredObject/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
 else {
@@ -17325,7 +20426,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate158.errors = vErrors;
+validate162.errors = vErrors;
 return false;
 break;
 }
@@ -17333,7 +20434,7 @@ break;
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/warning",schemaPath:"contract#/$defs/IgnoredObject/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate162.errors = [{instancePath:instancePath+"/warning",schemaPath:"contract#/$defs/IgnoredObject/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -17349,18 +20450,18 @@ const _errs35 = errors;
 if(errors === _errs35){
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 1 || isNaN(data12)){
-validate158.errors = [{instancePath:instancePath+"/success_rate",schemaPath:"#/properties/success_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate162.errors = [{instancePath:instancePath+"/success_rate",schemaPath:"#/properties/success_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data12 < 0 || isNaN(data12)){
-validate158.errors = [{instancePath:instancePath+"/success_rate",schemaPath:"#/properties/success_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate162.errors = [{instancePath:instancePath+"/success_rate",schemaPath:"#/properties/success_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/success_rate",schemaPath:"#/properties/success_rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate162.errors = [{instancePath:instancePath+"/success_rate",schemaPath:"#/properties/success_rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -17378,24 +20479,24 @@ if(errors === _errs38){
 if(errors === _errs38){
 if(typeof data13 === "string"){
 if(func1(data13) > 64){
-validate158.errors = [{instancePath:instancePath+"/last_attempt_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate162.errors = [{instancePath:instancePath+"/last_attempt_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data13)){
-validate158.errors = [{instancePath:instancePath+"/last_attempt_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/last_attempt_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data13))){
-validate158.errors = [{instancePath:instancePath+"/last_attempt_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/last_attempt_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/last_attempt_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate162.errors = [{instancePath:instancePath+"/last_attempt_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17414,24 +20515,24 @@ if(errors === _errs41){
 if(errors === _errs41){
 if(typeof data14 === "string"){
 if(func1(data14) > 64){
-validate158.errors = [{instancePath:instancePath+"/last_success_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate162.errors = [{instancePath:instancePath+"/last_success_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data14)){
-validate158.errors = [{instancePath:instancePath+"/last_success_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/last_success_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data14))){
-validate158.errors = [{instancePath:instancePath+"/last_success_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/last_success_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/last_success_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate162.errors = [{instancePath:instancePath+"/last_success_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17446,18 +20547,18 @@ if(data.consecutive_failures !== undefined){
 let data15 = data.consecutive_failures;
 const _errs43 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate158.errors = [{instancePath:instancePath+"/consecutive_failures",schemaPath:"#/properties/consecutive_failures/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate162.errors = [{instancePath:instancePath+"/consecutive_failures",schemaPath:"#/properties/consecutive_failures/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs43){
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 9007199254740991 || isNaN(data15)){
-validate158.errors = [{instancePath:instancePath+"/consecutive_failures",schemaPath:"#/properties/consecutive_failures/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
+validate162.errors = [{instancePath:instancePath+"/consecutive_failures",schemaPath:"#/properties/consecutive_failures/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
 if(data15 < 0 || isNaN(data15)){
-validate158.errors = [{instancePath:instancePath+"/consecutive_failures",schemaPath:"#/properties/consecutive_failures/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate162.errors = [{instancePath:instancePath+"/consecutive_failures",schemaPath:"#/properties/consecutive_failures/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -17476,7 +20577,7 @@ const _errs46 = errors;
 if(errors === _errs46){
 if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
 if(Object.keys(data16).length > 50){
-validate158.errors = [{instancePath:instancePath+"/last_error",schemaPath:"contract#/$defs/IgnoredObject/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
+validate162.errors = [{instancePath:instancePath+"/last_error",schemaPath:"contract#/$defs/IgnoredObject/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
 else {
@@ -17516,7 +20617,7 @@ else {
 vErrors.push(err8);
 }
 errors++;
-validate158.errors = vErrors;
+validate162.errors = vErrors;
 return false;
 break;
 }
@@ -17524,7 +20625,7 @@ break;
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/last_error",schemaPath:"contract#/$defs/IgnoredObject/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate162.errors = [{instancePath:instancePath+"/last_error",schemaPath:"contract#/$defs/IgnoredObject/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -17542,24 +20643,24 @@ if(errors === _errs51){
 if(errors === _errs51){
 if(typeof data17 === "string"){
 if(func1(data17) > 64){
-validate158.errors = [{instancePath:instancePath+"/retrying_until",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate162.errors = [{instancePath:instancePath+"/retrying_until",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data17)){
-validate158.errors = [{instancePath:instancePath+"/retrying_until",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/retrying_until",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data17))){
-validate158.errors = [{instancePath:instancePath+"/retrying_until",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/retrying_until",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/retrying_until",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate162.errors = [{instancePath:instancePath+"/retrying_until",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17577,7 +20678,7 @@ const _errs54 = errors;
 if(errors === _errs54){
 if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
 if(Object.keys(data18).length > 50){
-validate158.errors = [{instancePath:instancePath+"/waiting",schemaPath:"contract#/$defs/IgnoredObject/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
+validate162.errors = [{instancePath:instancePath+"/waiting",schemaPath:"contract#/$defs/IgnoredObject/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
 else {
@@ -17617,7 +20718,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
-validate158.errors = vErrors;
+validate162.errors = vErrors;
 return false;
 break;
 }
@@ -17625,7 +20726,7 @@ break;
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/waiting",schemaPath:"contract#/$defs/IgnoredObject/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate162.errors = [{instancePath:instancePath+"/waiting",schemaPath:"contract#/$defs/IgnoredObject/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -17643,24 +20744,24 @@ if(errors === _errs59){
 if(errors === _errs59){
 if(typeof data19 === "string"){
 if(func1(data19) > 64){
-validate158.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate162.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data19)){
-validate158.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data19))){
-validate158.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate162.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17679,24 +20780,24 @@ if(errors === _errs62){
 if(errors === _errs62){
 if(typeof data20 === "string"){
 if(func1(data20) > 64){
-validate158.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate162.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(!pattern31.test(data20)){
-validate158.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
 return false;
 }
 else {
 if(!(formats0.validate(data20))){
-validate158.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate162.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate158.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate162.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -17729,597 +20830,41 @@ var valid0 = true;
 }
 }
 else {
-validate158.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate162.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate158.errors = vErrors;
+validate162.errors = vErrors;
 return errors === 0;
 }
-validate158.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate162.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateIntegrationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate157.evaluated;
+const evaluated0 = validate161.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate158(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+if(!(validate162(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
 errors = vErrors.length;
 }
-validate157.errors = vErrors;
+validate161.errors = vErrors;
 return errors === 0;
 }
-validate157.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate161.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const deleteIntegrationParameters = validate163;
-const schema266 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
-
-function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="deleteIntegrationParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate163.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-let missing0;
-if((data0.id === undefined) && (missing0 = "id")){
-validate163.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs3 = errors;
-for(const key0 in data0){
-if(!(key0 === "id")){
-validate163.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs3 === errors){
-if(data0.id !== undefined){
-let data1 = data0.id;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-validate163.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data1)){
-validate163.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate163.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-}
-else {
-validate163.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data2 = data.query;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-validate163.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate163.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data3 = data.headers;
-const _errs10 = errors;
-if(errors === _errs10){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-Match"] !== undefined){
-let data4 = data3["If-Match"];
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data4 === "string"){
-if(func1(data4) > 1000){
-validate163.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
-return false;
-}
-}
-else {
-validate163.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate163.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate163.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate163.errors = vErrors;
-return errors === 0;
-}
-validate163.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const pauseIntegrationParameters = validate164;
-const schema268 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
-
-function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="pauseIntegrationParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate164.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-let missing0;
-if((data0.id === undefined) && (missing0 = "id")){
-validate164.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs3 = errors;
-for(const key0 in data0){
-if(!(key0 === "id")){
-validate164.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs3 === errors){
-if(data0.id !== undefined){
-let data1 = data0.id;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-validate164.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data1)){
-validate164.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate164.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-}
-else {
-validate164.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data2 = data.query;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-validate164.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate164.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data3 = data.headers;
-const _errs10 = errors;
-if(errors === _errs10){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-Match"] !== undefined){
-let data4 = data3["If-Match"];
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data4 === "string"){
-if(func1(data4) > 1000){
-validate164.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
-return false;
-}
-}
-else {
-validate164.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate164.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate164.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate164.errors = vErrors;
-return errors === 0;
-}
-validate164.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const enableIntegrationParameters = validate165;
-const schema270 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
-
-function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="enableIntegrationParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate165.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-let missing0;
-if((data0.id === undefined) && (missing0 = "id")){
-validate165.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs3 = errors;
-for(const key0 in data0){
-if(!(key0 === "id")){
-validate165.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs3 === errors){
-if(data0.id !== undefined){
-let data1 = data0.id;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-validate165.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data1)){
-validate165.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate165.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-}
-else {
-validate165.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data2 = data.query;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-validate165.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate165.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data3 = data.headers;
-const _errs10 = errors;
-if(errors === _errs10){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-Match"] !== undefined){
-let data4 = data3["If-Match"];
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data4 === "string"){
-if(func1(data4) > 1000){
-validate165.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
-return false;
-}
-}
-else {
-validate165.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate165.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate165.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate165.errors = vErrors;
-return errors === 0;
-}
-validate165.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const beginSecretRotationParameters = validate166;
-const schema272 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
-
-function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="beginSecretRotationParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate166.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-let missing0;
-if((data0.id === undefined) && (missing0 = "id")){
-validate166.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs3 = errors;
-for(const key0 in data0){
-if(!(key0 === "id")){
-validate166.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs3 === errors){
-if(data0.id !== undefined){
-let data1 = data0.id;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-validate166.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data1)){
-validate166.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate166.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-}
-else {
-validate166.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data2 = data.query;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-validate166.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate166.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data3 = data.headers;
-const _errs10 = errors;
-if(errors === _errs10){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-Match"] !== undefined){
-let data4 = data3["If-Match"];
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data4 === "string"){
-if(func1(data4) > 1000){
-validate166.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
-return false;
-}
-}
-else {
-validate166.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate166.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate166.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate166.errors = vErrors;
-return errors === 0;
-}
-validate166.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const beginSecretRotationBody = validate167;
-const schema274 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"type":"string","description":"The next secret: 24 to 64 printable ASCII characters that do not start with `whsec_`. Default: the server creates one and shows it only in the answer.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-9876543210"]}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}],"$id":"beginSecretRotationBody"};
+export const deleteIntegrationParameters = validate167;
+const schema272 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
 
 function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="beginSecretRotationBody" */;
+/*# sourceURL="deleteIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate167.evaluated;
@@ -18331,71 +20876,115 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
 const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "secret")){
-validate167.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+let missing0;
+if((data0.id === undefined) && (missing0 = "id")){
+validate167.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs3 = errors;
+for(const key0 in data0){
+if(!(key0 === "id")){
+validate167.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs1 === errors){
-if(data.secret !== undefined){
-let data0 = data.secret;
-const _errs2 = errors;
-const _errs4 = errors;
+if(_errs3 === errors){
+if(data0.id !== undefined){
+let data1 = data0.id;
 const _errs5 = errors;
-if(typeof data0 === "string"){
-if(!pattern158.test(data0)){
-const err0 = {};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-var valid1 = _errs5 === errors;
-if(valid1){
-validate167.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/not",keyword:"not",params:{},message:"must NOT be valid"}];
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+validate167.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-errors = _errs4;
-if(vErrors !== null){
-if(_errs4){
-vErrors.length = _errs4;
-}
-else {
-vErrors = null;
-}
-}
-}
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) > 64){
-validate167.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(!pattern7.test(data1)){
+validate167.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
-else {
-if(func1(data0) < 24){
-validate167.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"}];
-return false;
+}
 }
 else {
-if(!pattern159.test(data0)){
-validate167.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/pattern",keyword:"pattern",params:{pattern: "^[ -~]{24,64}$"},message:"must match pattern \""+"^[ -~]{24,64}$"+"\""}];
+validate167.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
+}
+}
 else {
-validate167.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate167.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data2 = data.query;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+validate167.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate167.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data3 = data.headers;
+const _errs10 = errors;
+if(errors === _errs10){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-Match"] !== undefined){
+let data4 = data3["If-Match"];
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data4 === "string"){
+if(func1(data4) > 1000){
+validate167.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+}
+else {
+validate167.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate167.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -18408,13 +20997,13 @@ return false;
 validate167.errors = vErrors;
 return errors === 0;
 }
-validate167.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate167.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const cancelSecretRotationParameters = validate168;
-const schema275 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
+export const pauseIntegrationParameters = validate168;
+const schema274 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
 
 function validate168(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="cancelSecretRotationParameters" */;
+/*# sourceURL="pauseIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate168.evaluated;
@@ -18549,11 +21138,11 @@ return errors === 0;
 }
 validate168.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const finishSecretRotationParameters = validate169;
-const schema277 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
+export const enableIntegrationParameters = validate169;
+const schema276 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
 
 function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="finishSecretRotationParameters" */;
+/*# sourceURL="enableIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate169.evaluated;
@@ -18688,81 +21277,14 @@ return errors === 0;
 }
 validate169.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const finishSecretRotationBody = validate170;
-const schema279 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}],"$id":"finishSecretRotationBody"};
-const schema280 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
+export const beginSecretRotationParameters = validate170;
+const schema278 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
 
 function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="finishSecretRotationBody" */;
+/*# sourceURL="beginSecretRotationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate170.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.rotation_id === undefined) && (missing0 = "rotation_id")){
-validate170.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(key0 === "rotation_id")){
-validate170.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.rotation_id !== undefined){
-let data0 = data.rotation_id;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 36){
-validate170.errors = [{instancePath:instancePath+"/rotation_id",schemaPath:"contract#/$defs/SecretRotationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data0)){
-validate170.errors = [{instancePath:instancePath+"/rotation_id",schemaPath:"contract#/$defs/SecretRotationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate170.errors = [{instancePath:instancePath+"/rotation_id",schemaPath:"contract#/$defs/SecretRotationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-}
-else {
-validate170.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate170.errors = vErrors;
-return errors === 0;
-}
-validate170.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const sendTestEventParameters = validate171;
-const schema281 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
-
-function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="sendTestEventParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate171.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -18778,14 +21300,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate171.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate170.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate171.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate170.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -18797,18 +21319,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate171.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate170.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate171.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate170.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate171.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate170.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -18817,7 +21339,7 @@ return false;
 }
 }
 else {
-validate171.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate170.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -18833,13 +21355,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate171.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate170.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate171.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate170.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -18854,37 +21376,25 @@ let data3 = data.headers;
 const _errs10 = errors;
 if(errors === _errs10){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["Idempotency-Key"] !== undefined){
-let data4 = data3["Idempotency-Key"];
+if(data3["If-Match"] !== undefined){
+let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
-validate171.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
+if(func1(data4) > 1000){
+validate170.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
-else {
-if(func1(data4) < 1){
-validate171.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
 }
 else {
-if(!pattern5.test(data4)){
-validate171.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
+validate170.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate171.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate171.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate170.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -18897,6 +21407,101 @@ var valid0 = true;
 }
 }
 else {
+validate170.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate170.errors = vErrors;
+return errors === 0;
+}
+validate170.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const beginSecretRotationBody = validate171;
+const schema280 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"type":"string","description":"The next secret: 24 to 64 printable ASCII characters that do not start with `whsec_`. Default: the server creates one and shows it only in the answer.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-9876543210"]}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}],"$id":"beginSecretRotationBody"};
+
+function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="beginSecretRotationBody" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate171.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "secret")){
+validate171.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.secret !== undefined){
+let data0 = data.secret;
+const _errs2 = errors;
+const _errs4 = errors;
+const _errs5 = errors;
+if(typeof data0 === "string"){
+if(!pattern165.test(data0)){
+const err0 = {};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+var valid1 = _errs5 === errors;
+if(valid1){
+validate171.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/not",keyword:"not",params:{},message:"must NOT be valid"}];
+return false;
+}
+else {
+errors = _errs4;
+if(vErrors !== null){
+if(_errs4){
+vErrors.length = _errs4;
+}
+else {
+vErrors = null;
+}
+}
+}
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(func1(data0) > 64){
+validate171.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 24){
+validate171.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"}];
+return false;
+}
+else {
+if(!pattern166.test(data0)){
+validate171.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/pattern",keyword:"pattern",params:{pattern: "^[ -~]{24,64}$"},message:"must match pattern \""+"^[ -~]{24,64}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate171.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+else {
 validate171.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -18904,13 +21509,13 @@ return false;
 validate171.errors = vErrors;
 return errors === 0;
 }
-validate171.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate171.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listReplaysParameters = validate172;
-const schema283 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
+export const cancelSecretRotationParameters = validate172;
+const schema281 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
 
 function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="listReplaysParameters" */;
+/*# sourceURL="cancelSecretRotationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate172.evaluated;
@@ -18983,129 +21588,10 @@ let data2 = data.query;
 const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const _errs9 = errors;
 for(const key1 in data2){
-if(!((((key1 === "status") || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset"))){
 validate172.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs9 === errors){
-if(data2.status !== undefined){
-let data3 = data2.status;
-const _errs10 = errors;
-if(!((data3 === "running") || (data3 === "done"))){
-validate172.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema283.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-if(errors === _errs10){
-if(typeof data3 === "string"){
-if(func1(data3) < 1){
-validate172.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate172.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid3 = _errs10 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.limit !== undefined){
-let data4 = data2.limit;
-const _errs12 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate172.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs12){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 100 || isNaN(data4)){
-validate172.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data4 < 1 || isNaN(data4)){
-validate172.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-}
-var valid3 = _errs12 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.after !== undefined){
-let data5 = data2.after;
-const _errs14 = errors;
-if(errors === _errs14){
-if(typeof data5 === "string"){
-if(func1(data5) > 160){
-validate172.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
-return false;
-}
-else {
-if(func1(data5) < 1){
-validate172.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data5)){
-validate172.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate172.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid3 = _errs14 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.offset !== undefined){
-let data6 = data2.offset;
-const _errs16 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate172.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs16){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 > 2147483647 || isNaN(data6)){
-validate172.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
-return false;
-}
-else {
-if(data6 < 0 || isNaN(data6)){
-validate172.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-var valid3 = _errs16 === errors;
-}
-else {
-var valid3 = true;
-}
-}
-}
-}
 }
 }
 else {
@@ -19120,15 +21606,33 @@ var valid0 = true;
 }
 if(valid0){
 if(data.headers !== undefined){
-let data7 = data.headers;
-const _errs18 = errors;
-if(errors === _errs18){
-if(!(data7 && typeof data7 == "object" && !Array.isArray(data7))){
+let data3 = data.headers;
+const _errs10 = errors;
+if(errors === _errs10){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-Match"] !== undefined){
+let data4 = data3["If-Match"];
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data4 === "string"){
+if(func1(data4) > 1000){
+validate172.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+}
+else {
+validate172.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
 validate172.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs18 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
@@ -19146,11 +21650,11 @@ return errors === 0;
 }
 validate172.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createReplayParameters = validate173;
-const schema285 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
+export const finishSecretRotationParameters = validate173;
+const schema283 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
 
 function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="createReplayParameters" */;
+/*# sourceURL="finishSecretRotationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate173.evaluated;
@@ -19245,30 +21749,18 @@ let data3 = data.headers;
 const _errs10 = errors;
 if(errors === _errs10){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["Idempotency-Key"] !== undefined){
-let data4 = data3["Idempotency-Key"];
+if(data3["If-Match"] !== undefined){
+let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
-validate173.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
-return false;
-}
-else {
-if(func1(data4) < 1){
-validate173.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data4)){
-validate173.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
+if(func1(data4) > 1000){
+validate173.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
-}
-}
 else {
-validate173.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate173.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19297,14 +21789,623 @@ return errors === 0;
 }
 validate173.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createReplayBody = validate174;
-const schema287 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
-const schema288 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z"}]};
+export const finishSecretRotationBody = validate174;
+const schema285 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}],"$id":"finishSecretRotationBody"};
+const schema286 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
+
+function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="finishSecretRotationBody" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate174.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.rotation_id === undefined) && (missing0 = "rotation_id")){
+validate174.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "rotation_id")){
+validate174.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.rotation_id !== undefined){
+let data0 = data.rotation_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 36){
+validate174.errors = [{instancePath:instancePath+"/rotation_id",schemaPath:"contract#/$defs/SecretRotationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data0)){
+validate174.errors = [{instancePath:instancePath+"/rotation_id",schemaPath:"contract#/$defs/SecretRotationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate174.errors = [{instancePath:instancePath+"/rotation_id",schemaPath:"contract#/$defs/SecretRotationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+}
+else {
+validate174.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate174.errors = vErrors;
+return errors === 0;
+}
+validate174.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const sendTestEventParameters = validate175;
+const schema287 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
+
+function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="sendTestEventParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate175.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+let missing0;
+if((data0.id === undefined) && (missing0 = "id")){
+validate175.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs3 = errors;
+for(const key0 in data0){
+if(!(key0 === "id")){
+validate175.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs3 === errors){
+if(data0.id !== undefined){
+let data1 = data0.id;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+validate175.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data1)){
+validate175.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate175.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+}
+else {
+validate175.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data2 = data.query;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+validate175.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate175.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data3 = data.headers;
+const _errs10 = errors;
+if(errors === _errs10){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["Idempotency-Key"] !== undefined){
+let data4 = data3["Idempotency-Key"];
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data4 === "string"){
+if(func1(data4) > 257){
+validate175.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
+return false;
+}
+else {
+if(func1(data4) < 1){
+validate175.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data4)){
+validate175.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate175.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate175.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate175.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate175.errors = vErrors;
+return errors === 0;
+}
+validate175.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const listReplaysParameters = validate176;
+const schema289 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
 
 function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="listReplaysParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate176.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+let missing0;
+if((data0.id === undefined) && (missing0 = "id")){
+validate176.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs3 = errors;
+for(const key0 in data0){
+if(!(key0 === "id")){
+validate176.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs3 === errors){
+if(data0.id !== undefined){
+let data1 = data0.id;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+validate176.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data1)){
+validate176.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate176.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+}
+else {
+validate176.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data2 = data.query;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const _errs9 = errors;
+for(const key1 in data2){
+if(!((((key1 === "status") || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset"))){
+validate176.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs9 === errors){
+if(data2.status !== undefined){
+let data3 = data2.status;
+const _errs10 = errors;
+if(!((data3 === "running") || (data3 === "done"))){
+validate176.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema289.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+if(errors === _errs10){
+if(typeof data3 === "string"){
+if(func1(data3) < 1){
+validate176.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate176.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid3 = _errs10 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.limit !== undefined){
+let data4 = data2.limit;
+const _errs12 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate176.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs12){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 100 || isNaN(data4)){
+validate176.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data4 < 1 || isNaN(data4)){
+validate176.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid3 = _errs12 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.after !== undefined){
+let data5 = data2.after;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data5 === "string"){
+if(func1(data5) > 160){
+validate176.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
+return false;
+}
+else {
+if(func1(data5) < 1){
+validate176.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data5)){
+validate176.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate176.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid3 = _errs14 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.offset !== undefined){
+let data6 = data2.offset;
+const _errs16 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate176.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs16){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 2147483647 || isNaN(data6)){
+validate176.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data6 < 0 || isNaN(data6)){
+validate176.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid3 = _errs16 === errors;
+}
+else {
+var valid3 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate176.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data7 = data.headers;
+const _errs18 = errors;
+if(errors === _errs18){
+if(!(data7 && typeof data7 == "object" && !Array.isArray(data7))){
+validate176.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate176.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate176.errors = vErrors;
+return errors === 0;
+}
+validate176.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const createReplayParameters = validate177;
+const schema291 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
+
+function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="createReplayParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate177.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+let missing0;
+if((data0.id === undefined) && (missing0 = "id")){
+validate177.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs3 = errors;
+for(const key0 in data0){
+if(!(key0 === "id")){
+validate177.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs3 === errors){
+if(data0.id !== undefined){
+let data1 = data0.id;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+validate177.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data1)){
+validate177.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate177.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+}
+else {
+validate177.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data2 = data.query;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+validate177.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate177.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data3 = data.headers;
+const _errs10 = errors;
+if(errors === _errs10){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["Idempotency-Key"] !== undefined){
+let data4 = data3["Idempotency-Key"];
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data4 === "string"){
+if(func1(data4) > 257){
+validate177.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
+return false;
+}
+else {
+if(func1(data4) < 1){
+validate177.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data4)){
+validate177.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate177.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate177.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate177.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate177.errors = vErrors;
+return errors === 0;
+}
+validate177.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const createReplayBody = validate178;
+const schema293 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
+const schema294 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z"}]};
+
+function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate180.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19328,7 +22429,7 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(!pattern97.test(data)){
+if(!pattern104.test(data)){
 const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -19435,7 +22536,7 @@ vErrors.push(err8);
 errors++;
 }
 else {
-if(!pattern138.test(data)){
+if(!pattern145.test(data)){
 const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -19482,7 +22583,7 @@ else {
 vErrors.push(err12);
 }
 errors++;
-validate176.errors = vErrors;
+validate180.errors = vErrors;
 return false;
 }
 else {
@@ -19499,31 +22600,31 @@ vErrors = null;
 if(errors === 0){
 if(typeof data === "string"){
 if(func1(data) > 64){
-validate176.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate180.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data) < 10){
-validate176.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"}];
+validate180.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"}];
 return false;
 }
 }
 }
 else {
-validate176.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate180.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-validate176.errors = vErrors;
+validate180.errors = vErrors;
 return errors === 0;
 }
-validate176.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate180.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate175.evaluated;
+const evaluated0 = validate179.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19534,14 +22635,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.since === undefined) && (missing0 = "since")){
-validate175.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate179.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "since") || (key0 === "until"))){
-validate175.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate179.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -19549,8 +22650,8 @@ break;
 if(_errs1 === errors){
 if(data.since !== undefined){
 const _errs2 = errors;
-if(!(validate176(data.since, {instancePath:instancePath+"/since",parentData:data,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
+if(!(validate180(data.since, {instancePath:instancePath+"/since",parentData:data,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -19561,8 +22662,8 @@ var valid0 = true;
 if(valid0){
 if(data.until !== undefined){
 const _errs3 = errors;
-if(!(validate176(data.until, {instancePath:instancePath+"/until",parentData:data,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
+if(!(validate180(data.until, {instancePath:instancePath+"/until",parentData:data,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -19575,44 +22676,44 @@ var valid0 = true;
 }
 }
 else {
-validate175.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate179.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate175.errors = vErrors;
+validate179.errors = vErrors;
 return errors === 0;
 }
-validate175.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate179.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createReplayBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate174.evaluated;
+const evaluated0 = validate178.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate175(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate175.errors : vErrors.concat(validate175.errors);
+if(!(validate179(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
 errors = vErrors.length;
 }
-validate174.errors = vErrors;
+validate178.errors = vErrors;
 return errors === 0;
 }
-validate174.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate178.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getIntegrationStatisticsParameters = validate180;
-const schema291 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
+export const getIntegrationStatisticsParameters = validate184;
+const schema297 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
 
-function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationStatisticsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate180.evaluated;
+const evaluated0 = validate184.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19628,14 +22729,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate180.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate184.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate180.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate184.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -19647,18 +22748,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate180.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate184.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate180.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate184.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate180.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate184.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -19667,7 +22768,7 @@ return false;
 }
 }
 else {
-validate180.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate184.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -19685,7 +22786,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 const _errs9 = errors;
 for(const key1 in data2){
 if(!(key1 === "span")){
-validate180.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate184.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -19694,18 +22795,18 @@ if(_errs9 === errors){
 if(data2.span !== undefined){
 let data3 = data2.span;
 if(typeof data3 !== "string"){
-validate180.errors = [{instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate184.errors = [{instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data3 === "hour") || (data3 === "day"))){
-validate180.errors = [{instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema291.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"}];
+validate184.errors = [{instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema297.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 }
 else {
-validate180.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate184.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -19720,7 +22821,7 @@ let data4 = data.headers;
 const _errs12 = errors;
 if(errors === _errs12){
 if(!(data4 && typeof data4 == "object" && !Array.isArray(data4))){
-validate180.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate184.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -19733,540 +22834,19 @@ var valid0 = true;
 }
 }
 else {
-validate180.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate184.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate180.errors = vErrors;
+validate184.errors = vErrors;
 return errors === 0;
 }
-validate180.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate184.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listDeliveriesParameters = validate181;
-const schema293 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
-const schema295 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its next attempt at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","delivered","failed","held","expired"],"examples":["delivered"]};
-const schema296 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
-
-function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate182.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-const _errs1 = errors;
-let valid0 = false;
-const _errs2 = errors;
-if(errors === _errs2){
-if(errors === _errs2){
-if(typeof data === "string"){
-if(func1(data) > 10){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(!pattern97.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-else {
-if(!(formats8.validate(data))){
-const err2 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-const _errs4 = errors;
-const _errs5 = errors;
-if(errors === _errs5){
-if(errors === _errs5){
-if(typeof data === "string"){
-if(func1(data) > 64){
-const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-else {
-if(!pattern31.test(data)){
-const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-else {
-if(!(formats0.validate(data))){
-const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-}
-var _valid0 = _errs4 === errors;
-valid0 = valid0 || _valid0;
-const _errs7 = errors;
-if(errors === _errs7){
-if(errors === _errs7){
-if(typeof data === "string"){
-if(func1(data) > 64){
-const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-else {
-if(!pattern138.test(data)){
-const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-else {
-if(!(formats24.validate(data))){
-const err10 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-var _valid0 = _errs7 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const err12 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-validate182.errors = vErrors;
-return false;
-}
-else {
-errors = _errs1;
-if(vErrors !== null){
-if(_errs1){
-vErrors.length = _errs1;
-}
-else {
-vErrors = null;
-}
-}
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) > 64){
-validate182.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
-return false;
-}
-else {
-if(func1(data) < 10){
-validate182.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"}];
-return false;
-}
-}
-}
-else {
-validate182.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-validate182.errors = vErrors;
-return errors === 0;
-}
-validate182.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="listDeliveriesParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate181.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-let missing0;
-if((data0.id === undefined) && (missing0 = "id")){
-validate181.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs3 = errors;
-for(const key0 in data0){
-if(!(key0 === "id")){
-validate181.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs3 === errors){
-if(data0.id !== undefined){
-let data1 = data0.id;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-validate181.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data1)){
-validate181.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate181.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-}
-else {
-validate181.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data2 = data.query;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const _errs9 = errors;
-for(const key1 in data2){
-if(!((((((((key1 === "status") || (key1 === "last_outcome")) || (key1 === "event_type")) || (key1 === "since")) || (key1 === "until")) || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset"))){
-validate181.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs9 === errors){
-if(data2.status !== undefined){
-let data3 = data2.status;
-const _errs10 = errors;
-if(typeof data3 !== "string"){
-validate181.errors = [{instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((((data3 === "pending") || (data3 === "delivered")) || (data3 === "failed")) || (data3 === "held")) || (data3 === "expired"))){
-validate181.errors = [{instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema295.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid3 = _errs10 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.last_outcome !== undefined){
-let data4 = data2.last_outcome;
-const _errs13 = errors;
-if(typeof data4 !== "string"){
-validate181.errors = [{instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((((((((((((((data4 === "2xx") || (data4 === "3xx")) || (data4 === "4xx")) || (data4 === "5xx")) || (data4 === "target-refused")) || (data4 === "name-not-found")) || (data4 === "connection-refused")) || (data4 === "unreachable")) || (data4 === "connect-timeout")) || (data4 === "tls-failed")) || (data4 === "connection-lost")) || (data4 === "timeout")) || (data4 === "not-http")) || (data4 === "head-too-large")) || (data4 === "other"))){
-validate181.errors = [{instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema296.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid3 = _errs13 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.event_type !== undefined){
-let data5 = data2.event_type;
-const _errs16 = errors;
-if(!(((((((data5 === "ORDER_PLACED") || (data5 === "ORDER_COMPLETED")) || (data5 === "ORDER_CANCELED")) || (data5 === "PRODUCT_UPDATED")) || (data5 === "CATEGORY_UPDATED")) || (data5 === "FISCAL_DAY_END")) || (data5 === "TEST"))){
-validate181.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema293.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-if(errors === _errs16){
-if(typeof data5 === "string"){
-if(func1(data5) < 1){
-validate181.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate181.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid3 = _errs16 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.since !== undefined){
-const _errs18 = errors;
-if(!(validate182(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
-errors = vErrors.length;
-}
-var valid3 = _errs18 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.until !== undefined){
-const _errs19 = errors;
-if(!(validate182(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
-errors = vErrors.length;
-}
-var valid3 = _errs19 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.limit !== undefined){
-let data8 = data2.limit;
-const _errs20 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate181.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs20){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 > 100 || isNaN(data8)){
-validate181.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data8 < 1 || isNaN(data8)){
-validate181.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-}
-var valid3 = _errs20 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.after !== undefined){
-let data9 = data2.after;
-const _errs22 = errors;
-if(errors === _errs22){
-if(typeof data9 === "string"){
-if(func1(data9) > 160){
-validate181.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
-return false;
-}
-else {
-if(func1(data9) < 1){
-validate181.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data9)){
-validate181.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate181.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid3 = _errs22 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.offset !== undefined){
-let data10 = data2.offset;
-const _errs24 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate181.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs24){
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 2147483647 || isNaN(data10)){
-validate181.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
-return false;
-}
-else {
-if(data10 < 0 || isNaN(data10)){
-validate181.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-var valid3 = _errs24 === errors;
-}
-else {
-var valid3 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate181.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data11 = data.headers;
-const _errs26 = errors;
-if(errors === _errs26){
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-validate181.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate181.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate181.errors = vErrors;
-return errors === 0;
-}
-validate181.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const listAllDeliveriesParameters = validate185;
-const schema299 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"target_uuid":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
+export const listDeliveriesParameters = validate185;
+const schema299 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
+const schema301 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its next attempt at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","delivered","failed","held","expired"],"examples":["delivered"]};
+const schema302 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
 
 function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -20295,7 +22875,7 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(!pattern97.test(data)){
+if(!pattern104.test(data)){
 const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -20402,7 +22982,7 @@ vErrors.push(err8);
 errors++;
 }
 else {
-if(!pattern138.test(data)){
+if(!pattern145.test(data)){
 const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -20488,7 +23068,7 @@ validate186.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
 function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="listAllDeliveriesParameters" */;
+/*# sourceURL="listDeliveriesParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate185.evaluated;
@@ -20505,10 +23085,44 @@ let data0 = data.path;
 const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+let missing0;
+if((data0.id === undefined) && (missing0 = "id")){
+validate185.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs3 = errors;
 for(const key0 in data0){
+if(!(key0 === "id")){
 validate185.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
+}
+}
+if(_errs3 === errors){
+if(data0.id !== undefined){
+let data1 = data0.id;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+validate185.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data1)){
+validate185.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate185.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
 }
 }
 else {
@@ -20523,46 +23137,63 @@ var valid0 = true;
 }
 if(valid0){
 if(data.query !== undefined){
-let data1 = data.query;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const _errs6 = errors;
-for(const key1 in data1){
-if(!(func7.call(schema299.properties.query.properties, key1))){
+let data2 = data.query;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const _errs9 = errors;
+for(const key1 in data2){
+if(!((((((((key1 === "status") || (key1 === "last_outcome")) || (key1 === "event_type")) || (key1 === "since")) || (key1 === "until")) || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset"))){
 validate185.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs6 === errors){
-if(data1.status !== undefined){
-let data2 = data1.status;
-const _errs7 = errors;
-if(typeof data2 !== "string"){
+if(_errs9 === errors){
+if(data2.status !== undefined){
+let data3 = data2.status;
+const _errs10 = errors;
+if(typeof data3 !== "string"){
 validate185.errors = [{instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((((data2 === "pending") || (data2 === "delivered")) || (data2 === "failed")) || (data2 === "held")) || (data2 === "expired"))){
-validate185.errors = [{instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema295.enum},message:"must be equal to one of the allowed values"}];
+if(!(((((data3 === "pending") || (data3 === "delivered")) || (data3 === "failed")) || (data3 === "held")) || (data3 === "expired"))){
+validate185.errors = [{instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema301.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid1 = _errs7 === errors;
+var valid3 = _errs10 === errors;
 }
 else {
-var valid1 = true;
+var valid3 = true;
 }
-if(valid1){
-if(data1.event_type !== undefined){
-let data3 = data1.event_type;
-const _errs10 = errors;
-if(!(((((((data3 === "ORDER_PLACED") || (data3 === "ORDER_COMPLETED")) || (data3 === "ORDER_CANCELED")) || (data3 === "PRODUCT_UPDATED")) || (data3 === "CATEGORY_UPDATED")) || (data3 === "FISCAL_DAY_END")) || (data3 === "TEST"))){
+if(valid3){
+if(data2.last_outcome !== undefined){
+let data4 = data2.last_outcome;
+const _errs13 = errors;
+if(typeof data4 !== "string"){
+validate185.errors = [{instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((((((((((data4 === "2xx") || (data4 === "3xx")) || (data4 === "4xx")) || (data4 === "5xx")) || (data4 === "target-refused")) || (data4 === "name-not-found")) || (data4 === "connection-refused")) || (data4 === "unreachable")) || (data4 === "connect-timeout")) || (data4 === "tls-failed")) || (data4 === "connection-lost")) || (data4 === "timeout")) || (data4 === "not-http")) || (data4 === "head-too-large")) || (data4 === "other"))){
+validate185.errors = [{instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema302.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid3 = _errs13 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.event_type !== undefined){
+let data5 = data2.event_type;
+const _errs16 = errors;
+if(!(((((((data5 === "ORDER_PLACED") || (data5 === "ORDER_COMPLETED")) || (data5 === "ORDER_CANCELED")) || (data5 === "PRODUCT_UPDATED")) || (data5 === "CATEGORY_UPDATED")) || (data5 === "FISCAL_DAY_END")) || (data5 === "TEST"))){
 validate185.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema299.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-if(errors === _errs10){
-if(typeof data3 === "string"){
-if(func1(data3) < 1){
+if(errors === _errs16){
+if(typeof data5 === "string"){
+if(func1(data5) < 1){
 validate185.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -20572,110 +23203,44 @@ validate185.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:
 return false;
 }
 }
-var valid1 = _errs10 === errors;
+var valid3 = _errs16 === errors;
 }
 else {
-var valid1 = true;
+var valid3 = true;
 }
-if(valid1){
-if(data1.integration_id !== undefined){
-let data4 = data1.integration_id;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data4 === "string"){
-if(func1(data4) > 36){
-validate185.errors = [{instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(func1(data4) < 36){
-validate185.errors = [{instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data4)){
-validate185.errors = [{instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate185.errors = [{instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs12 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.target_uuid !== undefined){
-let data5 = data1.target_uuid;
-const _errs14 = errors;
-if(errors === _errs14){
-if(typeof data5 === "string"){
-if(func1(data5) > 36){
-validate185.errors = [{instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(func1(data5) < 36){
-validate185.errors = [{instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data5)){
-validate185.errors = [{instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate185.errors = [{instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs14 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.since !== undefined){
-const _errs16 = errors;
-if(!(validate186(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs16 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.until !== undefined){
-const _errs17 = errors;
-if(!(validate186(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
-errors = vErrors.length;
-}
-var valid1 = _errs17 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.limit !== undefined){
-let data8 = data1.limit;
+if(valid3){
+if(data2.since !== undefined){
 const _errs18 = errors;
+if(!(validate186(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
+errors = vErrors.length;
+}
+var valid3 = _errs18 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.until !== undefined){
+const _errs19 = errors;
+if(!(validate186(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
+errors = vErrors.length;
+}
+var valid3 = _errs19 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.limit !== undefined){
+let data8 = data2.limit;
+const _errs20 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
 validate185.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs18){
+if(errors === _errs20){
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 > 100 || isNaN(data8)){
 validate185.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
@@ -20689,16 +23254,16 @@ return false;
 }
 }
 }
-var valid1 = _errs18 === errors;
+var valid3 = _errs20 === errors;
 }
 else {
-var valid1 = true;
+var valid3 = true;
 }
-if(valid1){
-if(data1.after !== undefined){
-let data9 = data1.after;
-const _errs20 = errors;
-if(errors === _errs20){
+if(valid3){
+if(data2.after !== undefined){
+let data9 = data2.after;
+const _errs22 = errors;
+if(errors === _errs22){
 if(typeof data9 === "string"){
 if(func1(data9) > 160){
 validate185.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
@@ -20722,6 +23287,542 @@ validate185.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/pr
 return false;
 }
 }
+var valid3 = _errs22 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.offset !== undefined){
+let data10 = data2.offset;
+const _errs24 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+validate185.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs24){
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 2147483647 || isNaN(data10)){
+validate185.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data10 < 0 || isNaN(data10)){
+validate185.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid3 = _errs24 === errors;
+}
+else {
+var valid3 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate185.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data11 = data.headers;
+const _errs26 = errors;
+if(errors === _errs26){
+if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
+validate185.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate185.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate185.errors = vErrors;
+return errors === 0;
+}
+validate185.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const listAllDeliveriesParameters = validate189;
+const schema305 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"target_uuid":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
+
+function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate190.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs1 = errors;
+let valid0 = false;
+const _errs2 = errors;
+if(errors === _errs2){
+if(errors === _errs2){
+if(typeof data === "string"){
+if(func1(data) > 10){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(!pattern104.test(data)){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+else {
+if(!(formats8.validate(data))){
+const err2 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+const _errs4 = errors;
+const _errs5 = errors;
+if(errors === _errs5){
+if(errors === _errs5){
+if(typeof data === "string"){
+if(func1(data) > 64){
+const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+else {
+if(!pattern31.test(data)){
+const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+else {
+if(!(formats0.validate(data))){
+const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs4 === errors;
+valid0 = valid0 || _valid0;
+const _errs7 = errors;
+if(errors === _errs7){
+if(errors === _errs7){
+if(typeof data === "string"){
+if(func1(data) > 64){
+const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+else {
+if(!pattern145.test(data)){
+const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+else {
+if(!(formats24.validate(data))){
+const err10 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs7 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const err12 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+validate190.errors = vErrors;
+return false;
+}
+else {
+errors = _errs1;
+if(vErrors !== null){
+if(_errs1){
+vErrors.length = _errs1;
+}
+else {
+vErrors = null;
+}
+}
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) > 64){
+validate190.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data) < 10){
+validate190.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"}];
+return false;
+}
+}
+}
+else {
+validate190.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate190.errors = vErrors;
+return errors === 0;
+}
+validate190.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="listAllDeliveriesParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate189.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+validate189.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate189.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data1 = data.query;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const _errs6 = errors;
+for(const key1 in data1){
+if(!(func7.call(schema305.properties.query.properties, key1))){
+validate189.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs6 === errors){
+if(data1.status !== undefined){
+let data2 = data1.status;
+const _errs7 = errors;
+if(typeof data2 !== "string"){
+validate189.errors = [{instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((data2 === "pending") || (data2 === "delivered")) || (data2 === "failed")) || (data2 === "held")) || (data2 === "expired"))){
+validate189.errors = [{instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema301.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid1 = _errs7 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.event_type !== undefined){
+let data3 = data1.event_type;
+const _errs10 = errors;
+if(!(((((((data3 === "ORDER_PLACED") || (data3 === "ORDER_COMPLETED")) || (data3 === "ORDER_CANCELED")) || (data3 === "PRODUCT_UPDATED")) || (data3 === "CATEGORY_UPDATED")) || (data3 === "FISCAL_DAY_END")) || (data3 === "TEST"))){
+validate189.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema305.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+if(errors === _errs10){
+if(typeof data3 === "string"){
+if(func1(data3) < 1){
+validate189.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate189.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs10 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.integration_id !== undefined){
+let data4 = data1.integration_id;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data4 === "string"){
+if(func1(data4) > 36){
+validate189.errors = [{instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(func1(data4) < 36){
+validate189.errors = [{instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data4)){
+validate189.errors = [{instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate189.errors = [{instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs12 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.target_uuid !== undefined){
+let data5 = data1.target_uuid;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data5 === "string"){
+if(func1(data5) > 36){
+validate189.errors = [{instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(func1(data5) < 36){
+validate189.errors = [{instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data5)){
+validate189.errors = [{instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate189.errors = [{instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs14 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.since !== undefined){
+const _errs16 = errors;
+if(!(validate190(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs16 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.until !== undefined){
+const _errs17 = errors;
+if(!(validate190(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs17 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.limit !== undefined){
+let data8 = data1.limit;
+const _errs18 = errors;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+validate189.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs18){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 100 || isNaN(data8)){
+validate189.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data8 < 1 || isNaN(data8)){
+validate189.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs18 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.after !== undefined){
+let data9 = data1.after;
+const _errs20 = errors;
+if(errors === _errs20){
+if(typeof data9 === "string"){
+if(func1(data9) > 160){
+validate189.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
+return false;
+}
+else {
+if(func1(data9) < 1){
+validate189.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data9)){
+validate189.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate189.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
 var valid1 = _errs20 === errors;
 }
 else {
@@ -20732,18 +23833,18 @@ if(data1.offset !== undefined){
 let data10 = data1.offset;
 const _errs22 = errors;
 if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate185.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate189.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs22){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 > 2147483647 || isNaN(data10)){
-validate185.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+validate189.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
 }
 else {
 if(data10 < 0 || isNaN(data10)){
-validate185.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate189.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -20765,7 +23866,7 @@ var valid1 = true;
 }
 }
 else {
-validate185.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate189.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -20780,151 +23881,11 @@ let data11 = data.headers;
 const _errs24 = errors;
 if(errors === _errs24){
 if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-validate185.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate185.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate185.errors = vErrors;
-return errors === 0;
-}
-validate185.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getDeliveryParameters = validate189;
-const schema303 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
-const schema304 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
-
-function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getDeliveryParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate189.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-let missing0;
-if((data0.id === undefined) && (missing0 = "id")){
-validate189.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs3 = errors;
-for(const key0 in data0){
-if(!(key0 === "id")){
-validate189.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs3 === errors){
-if(data0.id !== undefined){
-let data1 = data0.id;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-validate189.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data1)){
-validate189.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate189.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-}
-else {
-validate189.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data2 = data.query;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-validate189.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate189.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data3 = data.headers;
-const _errs10 = errors;
-if(errors === _errs10){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-None-Match"] !== undefined){
-let data4 = data3["If-None-Match"];
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data4 === "string"){
-if(func1(data4) > 1000){
-validate189.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
-return false;
-}
-}
-else {
-validate189.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
 validate189.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs10 === errors;
+var valid0 = _errs24 === errors;
 }
 else {
 var valid0 = true;
@@ -20942,14 +23903,15 @@ return errors === 0;
 }
 validate189.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listDeliveryAttemptsParameters = validate190;
-const schema305 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
+export const getDeliveryParameters = validate193;
+const schema309 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
+const schema310 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
 
-function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="listDeliveryAttemptsParameters" */;
+function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getDeliveryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate190.evaluated;
+const evaluated0 = validate193.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20965,14 +23927,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate190.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate193.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate190.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate193.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -20984,232 +23946,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate190.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate193.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate190.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate193.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate190.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-}
-else {
-validate190.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data2 = data.query;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-const _errs9 = errors;
-for(const key1 in data2){
-if(!(((key1 === "limit") || (key1 === "after")) || (key1 === "offset"))){
-validate190.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs9 === errors){
-if(data2.limit !== undefined){
-let data3 = data2.limit;
-const _errs10 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate190.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs10){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 100 || isNaN(data3)){
-validate190.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data3 < 1 || isNaN(data3)){
-validate190.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-}
-var valid3 = _errs10 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.after !== undefined){
-let data4 = data2.after;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data4 === "string"){
-if(func1(data4) > 160){
-validate190.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
-return false;
-}
-else {
-if(func1(data4) < 1){
-validate190.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data4)){
-validate190.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate190.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid3 = _errs12 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.offset !== undefined){
-let data5 = data2.offset;
-const _errs14 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate190.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 2147483647 || isNaN(data5)){
-validate190.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
-return false;
-}
-else {
-if(data5 < 0 || isNaN(data5)){
-validate190.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-var valid3 = _errs14 === errors;
-}
-else {
-var valid3 = true;
-}
-}
-}
-}
-}
-else {
-validate190.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data6 = data.headers;
-const _errs16 = errors;
-if(errors === _errs16){
-if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
-validate190.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate190.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate190.errors = vErrors;
-return errors === 0;
-}
-validate190.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const resendDeliveryParameters = validate191;
-const schema307 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
-
-function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="resendDeliveryParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate191.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-let missing0;
-if((data0.id === undefined) && (missing0 = "id")){
-validate191.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs3 = errors;
-for(const key0 in data0){
-if(!(key0 === "id")){
-validate191.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs3 === errors){
-if(data0.id !== undefined){
-let data1 = data0.id;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-validate191.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data1)){
-validate191.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate191.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate193.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -21218,7 +23966,7 @@ return false;
 }
 }
 else {
-validate191.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate193.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -21234,165 +23982,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate191.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate193.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate191.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data3 = data.headers;
-const _errs10 = errors;
-if(errors === _errs10){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["Idempotency-Key"] !== undefined){
-let data4 = data3["Idempotency-Key"];
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data4 === "string"){
-if(func1(data4) > 257){
-validate191.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
-return false;
-}
-else {
-if(func1(data4) < 1){
-validate191.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data4)){
-validate191.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate191.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate191.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate191.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate191.errors = vErrors;
-return errors === 0;
-}
-validate191.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getReplayParameters = validate192;
-const schema309 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
-const schema310 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
-
-function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getReplayParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate192.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-let missing0;
-if((data0.id === undefined) && (missing0 = "id")){
-validate192.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs3 = errors;
-for(const key0 in data0){
-if(!(key0 === "id")){
-validate192.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs3 === errors){
-if(data0.id !== undefined){
-let data1 = data0.id;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 36){
-validate192.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ReplayId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
-return false;
-}
-else {
-if(!pattern7.test(data1)){
-validate192.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ReplayId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
-return false;
-}
-}
-}
-else {
-validate192.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ReplayId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-}
-else {
-validate192.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data2 = data.query;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-validate192.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate192.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate193.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -21413,203 +24009,23 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate192.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate193.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate192.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate192.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate192.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate192.errors = vErrors;
-return errors === 0;
-}
-validate192.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const listEventTypesParameters = validate193;
-const schema311 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
-
-function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="listEventTypesParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate193.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-validate193.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate193.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data1 = data.query;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const _errs6 = errors;
-for(const key1 in data1){
-if(!(((key1 === "limit") || (key1 === "after")) || (key1 === "offset"))){
-validate193.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs6 === errors){
-if(data1.limit !== undefined){
-let data2 = data1.limit;
-const _errs7 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate193.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs7){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 100 || isNaN(data2)){
-validate193.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data2 < 1 || isNaN(data2)){
-validate193.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-}
-var valid1 = _errs7 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.after !== undefined){
-let data3 = data1.after;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data3 === "string"){
-if(func1(data3) > 160){
-validate193.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
-return false;
-}
-else {
-if(func1(data3) < 1){
-validate193.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data3)){
-validate193.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+validate193.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate193.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs9 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.offset !== undefined){
-let data4 = data1.offset;
-const _errs11 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate193.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs11){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 2147483647 || isNaN(data4)){
-validate193.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
-return false;
-}
-else {
-if(data4 < 0 || isNaN(data4)){
-validate193.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-var valid1 = _errs11 === errors;
-}
-else {
-var valid1 = true;
-}
-}
-}
-}
-}
-else {
-validate193.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data5 = data.headers;
-const _errs13 = errors;
-if(errors === _errs13){
-if(!(data5 && typeof data5 == "object" && !Array.isArray(data5))){
 validate193.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
@@ -21627,12 +24043,11 @@ return errors === 0;
 }
 validate193.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getEventTypeSchemaParameters = validate194;
-const schema312 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
-const pattern212 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+export const listDeliveryAttemptsParameters = validate194;
+const schema311 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
 
 function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getEventTypeSchemaParameters" */;
+/*# sourceURL="listDeliveryAttemptsParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate194.evaluated;
@@ -21650,44 +24065,38 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
-if((data0.type === undefined) && (missing0 = "type")){
+if((data0.id === undefined) && (missing0 = "id")){
 validate194.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
-if(!(key0 === "type")){
+if(!(key0 === "id")){
 validate194.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs3 === errors){
-if(data0.type !== undefined){
-let data1 = data0.type;
-const _errs4 = errors;
-if(errors === _errs4){
+if(data0.id !== undefined){
+let data1 = data0.id;
+const _errs5 = errors;
+if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
-validate194.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(func1(data1) > 36){
+validate194.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
-validate194.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern212.test(data1)){
-validate194.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""}];
+if(!pattern7.test(data1)){
+validate194.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
-}
 else {
-validate194.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate194.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -21708,17 +24117,709 @@ var valid0 = true;
 if(valid0){
 if(data.query !== undefined){
 let data2 = data.query;
-const _errs6 = errors;
-if(errors === _errs6){
+const _errs7 = errors;
+if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+const _errs9 = errors;
 for(const key1 in data2){
+if(!(((key1 === "limit") || (key1 === "after")) || (key1 === "offset"))){
 validate194.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
+if(_errs9 === errors){
+if(data2.limit !== undefined){
+let data3 = data2.limit;
+const _errs10 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate194.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs10){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 100 || isNaN(data3)){
+validate194.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data3 < 1 || isNaN(data3)){
+validate194.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid3 = _errs10 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.after !== undefined){
+let data4 = data2.after;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data4 === "string"){
+if(func1(data4) > 160){
+validate194.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
+return false;
+}
+else {
+if(func1(data4) < 1){
+validate194.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data4)){
+validate194.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate194.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid3 = _errs12 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data2.offset !== undefined){
+let data5 = data2.offset;
+const _errs14 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate194.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs14){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2147483647 || isNaN(data5)){
+validate194.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data5 < 0 || isNaN(data5)){
+validate194.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid3 = _errs14 === errors;
+}
+else {
+var valid3 = true;
+}
+}
+}
+}
+}
 else {
 validate194.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data6 = data.headers;
+const _errs16 = errors;
+if(errors === _errs16){
+if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+validate194.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate194.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate194.errors = vErrors;
+return errors === 0;
+}
+validate194.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const resendDeliveryParameters = validate195;
+const schema313 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
+
+function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="resendDeliveryParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate195.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+let missing0;
+if((data0.id === undefined) && (missing0 = "id")){
+validate195.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs3 = errors;
+for(const key0 in data0){
+if(!(key0 === "id")){
+validate195.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs3 === errors){
+if(data0.id !== undefined){
+let data1 = data0.id;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+validate195.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data1)){
+validate195.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate195.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+}
+else {
+validate195.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data2 = data.query;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+validate195.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate195.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data3 = data.headers;
+const _errs10 = errors;
+if(errors === _errs10){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["Idempotency-Key"] !== undefined){
+let data4 = data3["Idempotency-Key"];
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data4 === "string"){
+if(func1(data4) > 257){
+validate195.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
+return false;
+}
+else {
+if(func1(data4) < 1){
+validate195.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data4)){
+validate195.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/pattern",keyword:"pattern",params:{pattern: "^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"},message:"must match pattern \""+"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate195.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate195.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate195.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate195.errors = vErrors;
+return errors === 0;
+}
+validate195.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getReplayParameters = validate196;
+const schema315 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
+const schema316 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
+
+function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getReplayParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate196.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+let missing0;
+if((data0.id === undefined) && (missing0 = "id")){
+validate196.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs3 = errors;
+for(const key0 in data0){
+if(!(key0 === "id")){
+validate196.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs3 === errors){
+if(data0.id !== undefined){
+let data1 = data0.id;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 36){
+validate196.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ReplayId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data1)){
+validate196.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ReplayId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate196.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ReplayId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+}
+else {
+validate196.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data2 = data.query;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+validate196.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate196.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data3 = data.headers;
+const _errs10 = errors;
+if(errors === _errs10){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-None-Match"] !== undefined){
+let data4 = data3["If-None-Match"];
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data4 === "string"){
+if(func1(data4) > 1000){
+validate196.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+}
+else {
+validate196.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate196.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate196.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate196.errors = vErrors;
+return errors === 0;
+}
+validate196.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const listEventTypesParameters = validate197;
+const schema317 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
+
+function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="listEventTypesParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate197.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+validate197.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate197.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data1 = data.query;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const _errs6 = errors;
+for(const key1 in data1){
+if(!(((key1 === "limit") || (key1 === "after")) || (key1 === "offset"))){
+validate197.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs6 === errors){
+if(data1.limit !== undefined){
+let data2 = data1.limit;
+const _errs7 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate197.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 100 || isNaN(data2)){
+validate197.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data2 < 1 || isNaN(data2)){
+validate197.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs7 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.after !== undefined){
+let data3 = data1.after;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data3 === "string"){
+if(func1(data3) > 160){
+validate197.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
+return false;
+}
+else {
+if(func1(data3) < 1){
+validate197.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data3)){
+validate197.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate197.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.offset !== undefined){
+let data4 = data1.offset;
+const _errs11 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate197.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs11){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 2147483647 || isNaN(data4)){
+validate197.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data4 < 0 || isNaN(data4)){
+validate197.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+else {
+validate197.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data5 = data.headers;
+const _errs13 = errors;
+if(errors === _errs13){
+if(!(data5 && typeof data5 == "object" && !Array.isArray(data5))){
+validate197.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate197.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate197.errors = vErrors;
+return errors === 0;
+}
+validate197.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getEventTypeSchemaParameters = validate198;
+const schema318 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
+const pattern219 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+
+function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getEventTypeSchemaParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate198.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+let missing0;
+if((data0.type === undefined) && (missing0 = "type")){
+validate198.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs3 = errors;
+for(const key0 in data0){
+if(!(key0 === "type")){
+validate198.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs3 === errors){
+if(data0.type !== undefined){
+let data1 = data0.type;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(func1(data1) > 64){
+validate198.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate198.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern219.test(data1)){
+validate198.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate198.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+}
+}
+else {
+validate198.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data2 = data.query;
+const _errs6 = errors;
+if(errors === _errs6){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+validate198.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate198.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -21739,401 +24840,23 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate194.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate198.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate194.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
-validate194.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate194.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate194.errors = vErrors;
-return errors === 0;
-}
-validate194.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getCurrentApiKeyParameters = validate195;
-const schema313 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
-
-function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getCurrentApiKeyParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate195.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-validate195.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate195.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data1 = data.query;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-for(const key1 in data1){
-validate195.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate195.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data2 = data.headers;
-const _errs7 = errors;
-if(errors === _errs7){
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate195.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate195.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate195.errors = vErrors;
-return errors === 0;
-}
-validate195.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const createSessionParameters = validate196;
-const schema314 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
-
-function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="createSessionParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate196.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-validate196.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate196.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data1 = data.query;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-for(const key1 in data1){
-validate196.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate196.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data2 = data.headers;
-const _errs7 = errors;
-if(errors === _errs7){
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate196.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate196.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate196.errors = vErrors;
-return errors === 0;
-}
-validate196.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const createSessionBody = validate197;
-const schema315 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}],"$id":"createSessionBody"};
-const pattern213 = new RegExp("^[!-~]+$", "u");
-const pattern214 = new RegExp("^[A-Za-z0-9_-]+$", "u");
-
-function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="createSessionBody" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate197.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(Object.keys(data).length > 1){
-validate197.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties"}];
-return false;
-}
-else {
-if(Object.keys(data).length < 1){
-validate197.errors = [{instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "api_key") || (key0 === "sign_in_token"))){
-validate197.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.api_key !== undefined){
-let data0 = data.api_key;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) > 512){
-validate197.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate197.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern213.test(data0)){
-validate197.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""}];
+validate198.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate197.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.sign_in_token !== undefined){
-let data1 = data.sign_in_token;
-const _errs4 = errors;
-if(errors === _errs4){
-if(typeof data1 === "string"){
-if(func1(data1) > 128){
-validate197.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate197.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern214.test(data1)){
-validate197.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate197.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate197.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate197.errors = vErrors;
-return errors === 0;
-}
-validate197.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-export const deleteSessionParameters = validate198;
-const schema316 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
-
-function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="deleteSessionParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate198.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-validate198.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate198.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data1 = data.query;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-for(const key1 in data1){
-validate198.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate198.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data2 = data.headers;
-const _errs7 = errors;
-if(errors === _errs7){
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
 validate198.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
@@ -22151,11 +24874,11 @@ return errors === 0;
 }
 validate198.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listApiKeysParameters = validate199;
-const schema317 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
+export const getCurrentApiKeyParameters = validate199;
+const schema319 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
 
 function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="listApiKeysParameters" */;
+/*# sourceURL="getCurrentApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate199.evaluated;
@@ -22194,129 +24917,10 @@ let data1 = data.query;
 const _errs4 = errors;
 if(errors === _errs4){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const _errs6 = errors;
 for(const key1 in data1){
-if(!((((key1 === "status") || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset"))){
 validate199.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs6 === errors){
-if(data1.status !== undefined){
-let data2 = data1.status;
-const _errs7 = errors;
-if(!(((data2 === "active") || (data2 === "expired")) || (data2 === "revoked"))){
-validate199.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema317.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-if(errors === _errs7){
-if(typeof data2 === "string"){
-if(func1(data2) < 1){
-validate199.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate199.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs7 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.limit !== undefined){
-let data3 = data1.limit;
-const _errs9 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate199.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs9){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 > 100 || isNaN(data3)){
-validate199.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data3 < 1 || isNaN(data3)){
-validate199.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-}
-var valid1 = _errs9 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.after !== undefined){
-let data4 = data1.after;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data4 === "string"){
-if(func1(data4) > 160){
-validate199.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
-return false;
-}
-else {
-if(func1(data4) < 1){
-validate199.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data4)){
-validate199.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate199.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs11 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data1.offset !== undefined){
-let data5 = data1.offset;
-const _errs13 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate199.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs13){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 2147483647 || isNaN(data5)){
-validate199.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
-return false;
-}
-else {
-if(data5 < 0 || isNaN(data5)){
-validate199.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-var valid1 = _errs13 === errors;
-}
-else {
-var valid1 = true;
-}
-}
-}
-}
 }
 }
 else {
@@ -22331,15 +24935,15 @@ var valid0 = true;
 }
 if(valid0){
 if(data.headers !== undefined){
-let data6 = data.headers;
-const _errs15 = errors;
-if(errors === _errs15){
-if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+let data2 = data.headers;
+const _errs7 = errors;
+if(errors === _errs7){
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
 validate199.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs15 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
@@ -22357,11 +24961,11 @@ return errors === 0;
 }
 validate199.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createApiKeyParameters = validate200;
-const schema318 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
+export const createSessionParameters = validate200;
+const schema320 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
 
 function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="createApiKeyParameters" */;
+/*# sourceURL="createSessionParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate200.evaluated;
@@ -22444,13 +25048,128 @@ return errors === 0;
 }
 validate200.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createApiKeyBody = validate201;
-const schema319 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
-const schema320 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
-const schema321 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
-const schema322 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
+export const createSessionBody = validate201;
+const schema321 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}],"$id":"createSessionBody"};
+const pattern220 = new RegExp("^[!-~]+$", "u");
+const pattern221 = new RegExp("^[A-Za-z0-9_-]+$", "u");
+
+function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="createSessionBody" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate201.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length > 1){
+validate201.errors = [{instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties"}];
+return false;
+}
+else {
+if(Object.keys(data).length < 1){
+validate201.errors = [{instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "api_key") || (key0 === "sign_in_token"))){
+validate201.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.api_key !== undefined){
+let data0 = data.api_key;
+const _errs2 = errors;
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(func1(data0) > 512){
+validate201.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate201.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern220.test(data0)){
+validate201.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate201.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sign_in_token !== undefined){
+let data1 = data.sign_in_token;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data1 === "string"){
+if(func1(data1) > 128){
+validate201.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate201.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern221.test(data1)){
+validate201.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate201.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate201.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate201.errors = vErrors;
+return errors === 0;
+}
+validate201.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const deleteSessionParameters = validate202;
+const schema322 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
 
 function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="deleteSessionParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate202.evaluated;
@@ -22462,153 +25181,63 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.name === undefined) && (missing0 = "name")) || ((data.scopes === undefined) && (missing0 = "scopes"))){
-validate202.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
+if(data.path !== undefined){
+let data0 = data.path;
 const _errs1 = errors;
-for(const key0 in data){
-if(!(((key0 === "name") || (key0 === "scopes")) || (key0 === "expires_at"))){
-validate202.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+validate202.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs1 === errors){
-if(data.name !== undefined){
-let data0 = data.name;
-const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 100){
-validate202.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
-return false;
-}
 else {
-if(func1(data0) < 1){
-validate202.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern6.test(data0)){
-validate202.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+validate202.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-}
-}
-else {
-validate202.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
+var valid0 = _errs1 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.scopes !== undefined){
-let data1 = data.scopes;
-const _errs5 = errors;
-if(errors === _errs5){
-if(Array.isArray(data1)){
-if(data1.length > 50){
-validate202.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
+if(data.query !== undefined){
+let data1 = data.query;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+validate202.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
+break;
+}
 }
 else {
-if(data1.length < 1){
-validate202.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate202.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
+}
+var valid0 = _errs4 === errors;
+}
 else {
-var valid2 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data2 = data.headers;
 const _errs7 = errors;
-if(typeof data2 !== "string"){
-validate202.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((((((((((((data2 === "prompts:read") || (data2 === "prompts:write")) || (data2 === "prompts:release")) || (data2 === "prompts:invoke")) || (data2 === "providers:invoke")) || (data2 === "orders:read")) || (data2 === "orders:write")) || (data2 === "catalog:read")) || (data2 === "catalog:write")) || (data2 === "integrations:read")) || (data2 === "integrations:manage")) || (data2 === "keys:manage")) || (data2 === "metrics:read"))){
-validate202.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema322.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid2 = _errs7 === errors;
-if(!valid2){
-break;
-}
-}
-if(valid2){
-let i1 = data1.length;
-let j0;
-if(i1 > 1){
-outer0:
-for(;i1--;){
-for(j0 = i1; j0--;){
-if(func0(data1[i1], data1[j0])){
-validate202.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
-return false;
-break outer0;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate202.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+if(errors === _errs7){
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
+validate202.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.expires_at !== undefined){
-let data3 = data.expires_at;
-const _errs10 = errors;
-if(errors === _errs10){
-if(errors === _errs10){
-if(typeof data3 === "string"){
-if(func1(data3) > 64){
-validate202.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
-return false;
-}
-else {
-if(!pattern31.test(data3)){
-validate202.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
-return false;
-}
-else {
-if(!(formats0.validate(data3))){
-validate202.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate202.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-}
 }
 }
 }
@@ -22621,35 +25250,219 @@ return false;
 validate202.errors = vErrors;
 return errors === 0;
 }
-validate202.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate202.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
+export const listApiKeysParameters = validate203;
+const schema323 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
 
-function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="createApiKeyBody" */;
+function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="listApiKeysParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate201.evaluated;
+const evaluated0 = validate203.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate202(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
-errors = vErrors.length;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+validate203.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
 }
-validate201.errors = vErrors;
+}
+else {
+validate203.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data1 = data.query;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const _errs6 = errors;
+for(const key1 in data1){
+if(!((((key1 === "status") || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset"))){
+validate203.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs6 === errors){
+if(data1.status !== undefined){
+let data2 = data1.status;
+const _errs7 = errors;
+if(!(((data2 === "active") || (data2 === "expired")) || (data2 === "revoked"))){
+validate203.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema323.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+if(errors === _errs7){
+if(typeof data2 === "string"){
+if(func1(data2) < 1){
+validate203.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate203.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs7 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.limit !== undefined){
+let data3 = data1.limit;
+const _errs9 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate203.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 100 || isNaN(data3)){
+validate203.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data3 < 1 || isNaN(data3)){
+validate203.errors = [{instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.after !== undefined){
+let data4 = data1.after;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data4 === "string"){
+if(func1(data4) > 160){
+validate203.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
+return false;
+}
+else {
+if(func1(data4) < 1){
+validate203.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data4)){
+validate203.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate203.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.offset !== undefined){
+let data5 = data1.offset;
+const _errs13 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate203.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs13){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2147483647 || isNaN(data5)){
+validate203.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+return false;
+}
+else {
+if(data5 < 0 || isNaN(data5)){
+validate203.errors = [{instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs13 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate203.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data6 = data.headers;
+const _errs15 = errors;
+if(errors === _errs15){
+if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+validate203.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate203.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate203.errors = vErrors;
 return errors === 0;
 }
-validate201.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate203.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getApiKeyParameters = validate204;
-const schema323 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
-const schema324 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
+export const createApiKeyParameters = validate204;
+const schema324 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
 
 function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getApiKeyParameters" */;
+/*# sourceURL="createApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate204.evaluated;
@@ -22666,16 +25479,304 @@ let data0 = data.path;
 const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+validate204.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate204.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data1 = data.query;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+validate204.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate204.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data2 = data.headers;
+const _errs7 = errors;
+if(errors === _errs7){
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
+validate204.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate204.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate204.errors = vErrors;
+return errors === 0;
+}
+validate204.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const createApiKeyBody = validate205;
+const schema325 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
+const schema326 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
+const schema327 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
+const schema328 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
+
+function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate206.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.name === undefined) && (missing0 = "name")) || ((data.scopes === undefined) && (missing0 = "scopes"))){
+validate206.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "name") || (key0 === "scopes")) || (key0 === "expires_at"))){
+validate206.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs2 = errors;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 100){
+validate206.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate206.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data0)){
+validate206.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate206.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.scopes !== undefined){
+let data1 = data.scopes;
+const _errs5 = errors;
+if(errors === _errs5){
+if(Array.isArray(data1)){
+if(data1.length > 50){
+validate206.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
+return false;
+}
+else {
+if(data1.length < 1){
+validate206.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid2 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+const _errs7 = errors;
+if(typeof data2 !== "string"){
+validate206.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((((((((data2 === "prompts:read") || (data2 === "prompts:write")) || (data2 === "prompts:release")) || (data2 === "prompts:invoke")) || (data2 === "providers:invoke")) || (data2 === "orders:read")) || (data2 === "orders:write")) || (data2 === "catalog:read")) || (data2 === "catalog:write")) || (data2 === "integrations:read")) || (data2 === "integrations:manage")) || (data2 === "keys:manage")) || (data2 === "metrics:read"))){
+validate206.errors = [{instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema328.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid2 = _errs7 === errors;
+if(!valid2){
+break;
+}
+}
+if(valid2){
+let i1 = data1.length;
+let j0;
+if(i1 > 1){
+outer0:
+for(;i1--;){
+for(j0 = i1; j0--;){
+if(func0(data1[i1], data1[j0])){
+validate206.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
+return false;
+break outer0;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate206.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data3 = data.expires_at;
+const _errs10 = errors;
+if(errors === _errs10){
+if(errors === _errs10){
+if(typeof data3 === "string"){
+if(func1(data3) > 64){
+validate206.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(!pattern31.test(data3)){
+validate206.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""}];
+return false;
+}
+else {
+if(!(formats0.validate(data3))){
+validate206.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate206.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate206.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate206.errors = vErrors;
+return errors === 0;
+}
+validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="createApiKeyBody" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate205.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate206(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+errors = vErrors.length;
+}
+validate205.errors = vErrors;
+return errors === 0;
+}
+validate205.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const getApiKeyParameters = validate208;
+const schema329 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
+const schema330 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
+
+function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getApiKeyParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate208.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate204.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate208.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate204.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate208.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -22687,18 +25788,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate204.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate208.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate204.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate208.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate204.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate208.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -22707,7 +25808,7 @@ return false;
 }
 }
 else {
-validate204.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate208.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -22723,13 +25824,13 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-validate204.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate208.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 else {
-validate204.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate208.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -22750,19 +25851,19 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 1000){
-validate204.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate208.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate204.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate208.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
 }
 else {
-validate204.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate208.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -22775,23 +25876,23 @@ var valid0 = true;
 }
 }
 else {
-validate204.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate208.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate204.errors = vErrors;
+validate208.errors = vErrors;
 return errors === 0;
 }
-validate204.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate208.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const revokeApiKeyParameters = validate205;
-const schema325 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
+export const revokeApiKeyParameters = validate209;
+const schema331 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
 
-function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="revokeApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate205.evaluated;
+const evaluated0 = validate209.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22807,14 +25908,14 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing0;
 if((data0.id === undefined) && (missing0 = "id")){
-validate205.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate209.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs3 = errors;
 for(const key0 in data0){
 if(!(key0 === "id")){
-validate205.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate209.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -22826,18 +25927,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 36){
-validate205.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+validate209.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data1)){
-validate205.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+validate209.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
 }
 }
 else {
-validate205.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate209.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -22846,7 +25947,7 @@ return false;
 }
 }
 else {
-validate205.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate209.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -22864,7 +25965,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 const _errs9 = errors;
 for(const key1 in data2){
 if(!(key1 === "descendants")){
-validate205.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate209.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -22874,18 +25975,18 @@ if(data2.descendants !== undefined){
 let data3 = data2.descendants;
 const _errs10 = errors;
 if(!((data3 === "keep") || (data3 === "revoke"))){
-validate205.errors = [{instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema325.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"}];
+validate209.errors = [{instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema331.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
 if(func1(data3) < 1){
-validate205.errors = [{instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate209.errors = [{instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate205.errors = [{instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate209.errors = [{instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -22893,7 +25994,7 @@ return false;
 }
 }
 else {
-validate205.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate209.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -22914,371 +26015,23 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
 if(func1(data5) > 1000){
-validate205.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate209.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate205.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate209.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-}
-}
-else {
-validate205.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
 }
 else {
-validate205.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate205.errors = vErrors;
-return errors === 0;
-}
-validate205.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getServiceInfoParameters = validate206;
-const schema327 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
-
-function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getServiceInfoParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate206.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-validate206.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate206.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data1 = data.query;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-for(const key1 in data1){
-validate206.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate206.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data2 = data.headers;
-const _errs7 = errors;
-if(errors === _errs7){
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate206.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate206.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate206.errors = vErrors;
-return errors === 0;
-}
-validate206.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getLivenessParameters = validate207;
-const schema328 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
-
-function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getLivenessParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate207.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-validate207.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate207.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data1 = data.query;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-for(const key1 in data1){
-validate207.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate207.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data2 = data.headers;
-const _errs7 = errors;
-if(errors === _errs7){
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate207.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate207.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate207.errors = vErrors;
-return errors === 0;
-}
-validate207.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getReadinessParameters = validate208;
-const schema329 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
-
-function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getReadinessParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate208.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-validate208.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate208.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data1 = data.query;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-for(const key1 in data1){
-validate208.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate208.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data2 = data.headers;
-const _errs7 = errors;
-if(errors === _errs7){
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate208.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate208.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate208.errors = vErrors;
-return errors === 0;
-}
-validate208.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getMetricsParameters = validate209;
-const schema330 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
-
-function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getMetricsParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate209.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-for(const key0 in data0){
-validate209.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate209.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.query !== undefined){
-let data1 = data.query;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-for(const key1 in data1){
-validate209.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate209.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.headers !== undefined){
-let data2 = data.headers;
-const _errs7 = errors;
-if(errors === _errs7){
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
 validate209.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
@@ -23296,11 +26049,11 @@ return errors === 0;
 }
 validate209.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getStatisticsParameters = validate210;
-const schema331 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
+export const getServiceInfoParameters = validate210;
+const schema333 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
 
 function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getStatisticsParameters" */;
+/*# sourceURL="getServiceInfoParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate210.evaluated;
@@ -23339,26 +26092,10 @@ let data1 = data.query;
 const _errs4 = errors;
 if(errors === _errs4){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-const _errs6 = errors;
 for(const key1 in data1){
-if(!(key1 === "span")){
 validate210.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs6 === errors){
-if(data1.span !== undefined){
-let data2 = data1.span;
-if(typeof data2 !== "string"){
-validate210.errors = [{instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((data2 === "hour") || (data2 === "day"))){
-validate210.errors = [{instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema331.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-}
 }
 }
 else {
@@ -23373,15 +26110,15 @@ var valid0 = true;
 }
 if(valid0){
 if(data.headers !== undefined){
-let data3 = data.headers;
-const _errs9 = errors;
-if(errors === _errs9){
-if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
+let data2 = data.headers;
+const _errs7 = errors;
+if(errors === _errs7){
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
 validate210.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs9 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
@@ -23399,11 +26136,11 @@ return errors === 0;
 }
 validate210.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getOpenApiDocumentParameters = validate211;
-const schema332 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
+export const getLivenessParameters = validate211;
+const schema334 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
 
 function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getOpenApiDocumentParameters" */;
+/*# sourceURL="getLivenessParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate211.evaluated;
@@ -23463,25 +26200,7 @@ if(data.headers !== undefined){
 let data2 = data.headers;
 const _errs7 = errors;
 if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2["If-None-Match"] !== undefined){
-let data3 = data2["If-None-Match"];
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data3 === "string"){
-if(func1(data3) > 1000){
-validate211.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
-return false;
-}
-}
-else {
-validate211.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
 validate211.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -23504,11 +26223,11 @@ return errors === 0;
 }
 validate211.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getAsyncApiDocumentParameters = validate212;
-const schema333 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
+export const getReadinessParameters = validate212;
+const schema335 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
 
 function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getAsyncApiDocumentParameters" */;
+/*# sourceURL="getReadinessParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate212.evaluated;
@@ -23568,25 +26287,7 @@ if(data.headers !== undefined){
 let data2 = data.headers;
 const _errs7 = errors;
 if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2["If-None-Match"] !== undefined){
-let data3 = data2["If-None-Match"];
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data3 === "string"){
-if(func1(data3) > 1000){
-validate212.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
-return false;
-}
-}
-else {
-validate212.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-else {
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
 validate212.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
@@ -23608,4 +26309,404 @@ validate212.errors = vErrors;
 return errors === 0;
 }
 validate212.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getMetricsParameters = validate213;
+const schema336 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
+
+function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getMetricsParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate213.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+validate213.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate213.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data1 = data.query;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+validate213.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate213.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data2 = data.headers;
+const _errs7 = errors;
+if(errors === _errs7){
+if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
+validate213.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate213.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate213.errors = vErrors;
+return errors === 0;
+}
+validate213.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getStatisticsParameters = validate214;
+const schema337 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
+
+function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getStatisticsParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate214.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+validate214.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate214.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data1 = data.query;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+const _errs6 = errors;
+for(const key1 in data1){
+if(!(key1 === "span")){
+validate214.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs6 === errors){
+if(data1.span !== undefined){
+let data2 = data1.span;
+if(typeof data2 !== "string"){
+validate214.errors = [{instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data2 === "hour") || (data2 === "day"))){
+validate214.errors = [{instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema337.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+}
+}
+}
+else {
+validate214.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data3 = data.headers;
+const _errs9 = errors;
+if(errors === _errs9){
+if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
+validate214.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate214.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate214.errors = vErrors;
+return errors === 0;
+}
+validate214.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getOpenApiDocumentParameters = validate215;
+const schema338 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
+
+function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getOpenApiDocumentParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate215.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+validate215.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate215.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data1 = data.query;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+validate215.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate215.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data2 = data.headers;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2["If-None-Match"] !== undefined){
+let data3 = data2["If-None-Match"];
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data3 === "string"){
+if(func1(data3) > 1000){
+validate215.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+}
+else {
+validate215.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate215.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate215.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate215.errors = vErrors;
+return errors === 0;
+}
+validate215.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getAsyncApiDocumentParameters = validate216;
+const schema339 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
+
+function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getAsyncApiDocumentParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate216.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key0 in data0){
+validate216.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate216.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.query !== undefined){
+let data1 = data.query;
+const _errs4 = errors;
+if(errors === _errs4){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+validate216.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate216.errors = [{instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.headers !== undefined){
+let data2 = data.headers;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2["If-None-Match"] !== undefined){
+let data3 = data2["If-None-Match"];
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data3 === "string"){
+if(func1(data3) > 1000){
+validate216.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+}
+else {
+validate216.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate216.errors = [{instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate216.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate216.errors = vErrors;
+return errors === 0;
+}
+validate216.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 

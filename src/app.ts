@@ -64,6 +64,8 @@ import { orderOperations } from './orders/order-operations.ts';
 import { createOrderIds } from './orders/order-id.ts';
 import { createOrders } from './orders/orders.ts';
 import { createOrderStore, orderIndexes } from './orders/order-store.ts';
+import { chatOperations } from './openai/chat-operations.ts';
+import { createCompatibleRuns } from './openai/compatible-runs.ts';
 import { createModels } from './openai/models.ts';
 import { openAiOperations } from './openai/openai-operations.ts';
 import { labelOperations } from './prompts/labels/label-operations.ts';
@@ -231,6 +233,10 @@ export function createApp(dependencies: AppDependencies): App {
     retentionMs: config.limits.testRunRetentionMs,
   });
   const invoke = createInvoke({ planner, generator, statistics, settings: config.invoke, memory });
+  const prepareRun = createCompatibleRuns({
+    ...{ planner, generator, providers, statistics, memory },
+    timeoutMs: config.invoke.timeoutMs,
+  });
 
   const locations = createLocations({ store: createLocationStore(database), clock });
   const integrationStore = createIntegrationStore(database);
@@ -277,6 +283,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...testRunOperations(testRuns),
     ...providerOperations(providers),
     ...openAiOperations({ models: createModels({ prompts, providers }) }),
+    ...chatOperations({ prepareRun, clock }),
     ...apiKeyOperations(apiKeys, version),
     ...sessionOperations(sessions, apiKeys, version),
     ...locationOperations(locations, random),
@@ -338,6 +345,7 @@ export function createApp(dependencies: AppDependencies): App {
         invokePrompt: {
           idempotencyTermMs: (headers) => paidTermMs(config.invoke.timeoutMs, headers['X-Timeout-Ms']),
         },
+        createChatCompletion: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         createOrder: { isSelfIdempotent: true },
         createIntegration: { answerBox: secrets },
         listEventTypes: { isListedFromMemory: true },

@@ -35,9 +35,7 @@ function compatible(document: OpenApiDocument, response: ResponseObject): Respon
         examples: Object.fromEntries(
           examples.map(([name, example]) => {
             const { summary = name, value } = resolve(document, example);
-            const problem = value as ProblemFacts;
-            const type = problem.type.replace('urn:prompt-gateway:problem:', '');
-            return [name, { summary, value: toCompatibleError({ ...problem, type }) }];
+            return [name, { summary, value: toCompatibleError(value as ProblemFacts) }];
           }),
         ),
       },

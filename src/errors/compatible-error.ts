@@ -14,7 +14,7 @@ export interface CompatibleError {
 
 /** What a problem document has in common with {@link CompatibleError}. */
 export interface ProblemFacts {
-  /** Without its prefix. */
+  /** With or without its prefix. */
   readonly type: string;
   readonly status: number;
   readonly detail: string;
@@ -28,16 +28,22 @@ const longest = 2_000;
 
 /** Writes a problem as OpenAI's API writes its errors. The message names the mistakes, because it has no other place. */
 export function toCompatibleError({ type, status, detail, errors = [] }: ProblemFacts): CompatibleError {
-  const named = errors.slice(0, maxNamed).map((error) => `${placeOf(error) ?? 'The body'} ${error.detail}`);
+  const named = errors.slice(0, maxNamed).map(withPlace);
   const [first] = errors;
   return {
     error: {
       message: [detail, ...(named.length === 0 ? [] : [`${named.join('; ')}.`])].join(' ').slice(0, longest),
       type: classOf(status),
       param: first === undefined ? null : placeOf(first),
-      code: type,
+      code: type.replace('urn:prompt-gateway:problem:', ''),
     },
   };
+}
+
+/** Details are sentences (`Images are not supported.`), or what is wrong with the place (`must be a string`). */
+function withPlace(error: ProblemDetail): string {
+  const place = placeOf(error) ?? 'The body';
+  return `${place}${/^[a-z]/.test(error.detail) ? ' ' : ': '}${error.detail.replace(/\.$/, '')}`;
 }
 
 function classOf(status: number): CompatibleError['error']['type'] {

@@ -277,7 +277,10 @@ describe('an Idempotency-Key', () => {
 
 describe('a successful call', () => {
   /** The scope depends on the model. */
-  const neededFor: Partial<Record<OperationId, Scope>> = { getModel: 'prompts:invoke' };
+  const neededFor: Partial<Record<OperationId, Scope>> = {
+    getModel: 'prompts:invoke',
+    createChatCompletion: 'prompts:invoke',
+  };
   it.each(operations)('of %s needs only its own scope', async (operation, { needsKey, scope }) => {
     const key = having.get((scope ?? neededFor[operation] ?? 'metrics:read') as Scope) ?? '';
     const { status } = await call(operation, { key: needsKey ? key : null });

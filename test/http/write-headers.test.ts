@@ -32,6 +32,7 @@ const creating: readonly OperationId[] = [
   'createPrompt',
   'restorePromptVersion',
   'invokePrompt',
+  'createChatCompletion',
   'createTestRun',
   'createLocation',
   'createCategory',

@@ -115,6 +115,10 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listTestRuns: { method: 'GET', path: `${prompts}/${prompt}/test-runs` },
     getTestRun: { method: 'GET', path: `/api/v1/test-runs/${run}` },
     getTestRunResults: { method: 'GET', path: `/api/v1/test-runs/${run}/results` },
+    createChatCompletion: {
+      ...{ method: 'POST', path: '/v1/chat/completions' },
+      body: { model: `prompt/${prompt}`, messages: [] },
+    },
     listModels: { method: 'GET', path: '/v1/models' },
     getModel: { method: 'GET', path: `/v1/models/${encodeURIComponent(`prompt/${prompt}`)}` },
     listProviders: { method: 'GET', path: '/api/v1/providers' },

@@ -3,7 +3,7 @@
 
 /** Names of the problem types that have this status. */
 export interface ProblemNames {
-  400: 'bad-request' | 'malformed-body' | 'invalid-request';
+  400: 'bad-request' | 'malformed-body' | 'invalid-request' | 'conflicting-members';
   401: 'unauthenticated';
   403: 'insufficient-scope' | 'no-authority' | 'cross-origin' | 'webhook-loop';
   404: 'route-not-found' | 'prompt-not-found' | 'version-not-found' | 'model-not-found' | 'test-run-not-found' | 'api-key-not-found' | 'location-not-found' | 'category-not-found' | 'product-not-found' | 'order-not-found' | 'fiscal-day-not-found' | 'integration-not-found' | 'event-type-not-found' | 'delivery-not-found' | 'label-not-found' | 'replay-not-found';

@@ -411,6 +411,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a chat completion
+         * @description OpenAI's chat completions, for SDKs and programs that speak them: conversations, images, functions, structured
+         *     answers.
+         *
+         *     - **`model`** is `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, or
+         *       `<provider>/<model>`. The messages of a stored prompt come first, then those of the request. Its parameters, form of
+         *       the answer and tools are overridden by those of the request. Other tools also need the scope `providers:invoke`.
+         *     - **`prompt`** is a member that OpenAI has only in its Responses API. It gives the stored prompt its `variables`. With
+         *       `prompt` and a `model` of a provider, the stored prompt runs on this model.
+         *     - **Not supported**: several answers (`n`), `logprobs`, audio, files, `prediction`, web search, custom tools, other
+         *       service tiers, and the deprecated `functions`. What would change the answer or its price is refused with 400, which
+         *       names it in `param`; values that mean the same as leaving it out are accepted. `user`, `metadata`, `store` and hints
+         *       for caches are accepted and ignored. Nothing is stored.
+         *     - **`extra_content`** of a call of a tool is what the provider needs to get back with it, for example a thought
+         *       signature. Send the message of the assistant back as it is.
+         *     - Answers are neither cached nor checked against a schema.
+         */
+        post: operations["createChatCompletion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -3451,6 +3485,35 @@ export interface components {
                 description: string;
             }[];
         };
+        /**
+         * StoredPrompt
+         * @description A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.
+         * @example {
+         *       "id": "summarise-support-ticket",
+         *       "version": "production"
+         *     }
+         */
+        StoredPrompt: {
+            /**
+             * @description Slug or id of the prompt.
+             * @example summarise-support-ticket
+             */
+            id?: string | null;
+            /**
+             * @description Number of a version, or a label. If it is left out, the latest version.
+             * @example production
+             */
+            version?: string | null;
+            /**
+             * @description Values by variable name. `null` means that the variable is not supplied.
+             * @example {
+             *       "ticket": "The export button has been greyed out since this morning."
+             *     }
+             */
+            variables?: {
+                [key: string]: string | null;
+            } | null;
+        } | null;
         /**
          * CompatibleModel
          * @description Something that `model` can be.
@@ -6800,7 +6863,7 @@ export interface components {
             status: 422;
         } & components["schemas"]["ProblemFields"];
         /**
-         * InvokePrompt502Problem
+         * ProviderFailedProblem
          * @description Error details of an answer with status 502 (RFC 9457).
          * @example {
          *       "type": "urn:prompt-gateway:problem:provider-failed",
@@ -6815,7 +6878,7 @@ export interface components {
          *       "retryable": true
          *     }
          */
-        InvokePrompt502Problem: {
+        ProviderFailedProblem: {
             /**
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:provider-failed
@@ -8112,6 +8175,20 @@ export interface components {
                 "application/problem+json": components["schemas"]["IdempotencyKeyInUseProblem"];
             };
         };
+        /** @description The provider failed, timed out or refused the request, or its answer is invalid. */
+        ProviderFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfterIfTemporary"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProviderFailedProblem"];
+            };
+        };
         /** @description No test run has this id. */
         TestRunNotFound: {
             headers: {
@@ -8123,6 +8200,45 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["TestRunNotFoundProblem"];
+            };
+        };
+        /** @description The body is not JSON, or a parameter, a header or the body does not follow the contract, also because it asks for something that this service does not do. Or members of the body contradict each other. */
+        InvalidGenerateRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `model` names no provider, or there is no such prompt or version. */
+        PromptOrModelNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is well-formed, but it cannot be run. No provider was called. */
+        CannotGenerate: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description No location has this id. */
@@ -8273,8 +8389,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A path parameter, query parameter or header does not follow the contract. */
-        CompatibleInvalidParameters: {
+        /** @description The body is not JSON, or a parameter, a header or the body does not follow the contract, also because it asks for something that this service does not do. Or members of the body contradict each other. */
+        CompatibleInvalidGenerateRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -8308,8 +8424,134 @@ export interface components {
                 "application/json": components["schemas"]["CompatibleError"];
             };
         };
+        /** @description The API key does not have the scope that the operation requires. */
+        CompatibleInsufficientScope: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description `model` names no provider, or there is no such prompt or version. */
+        CompatiblePromptOrModelNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
         /** @description The `Accept` header excludes the media type of the answer. */
         CompatibleNotAcceptable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The request did not arrive in time. */
+        CompatibleRequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The first request with the same idempotency key has not ended. */
+        CompatibleIdempotencyKeyInUse: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfterIfTemporary"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The body is larger than 1 MiB; than 20 MiB to invoke a prompt or a model; or than 16 KiB for an operation that needs no key. */
+        CompatibleContentTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The `Content-Type` is not `application/json` in UTF-8, or the body is compressed. */
+        CompatibleUnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description The request is well-formed, but it cannot be run. No provider was called. */
+        CompatibleCannotGenerate: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -8363,6 +8605,25 @@ export interface components {
                 "application/json": components["schemas"]["CompatibleError"];
             };
         };
+        /** @description The provider failed, timed out or refused the request, or its answer is invalid. */
+        CompatibleProviderFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfterIfTemporary"];
+                /**
+                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CompatibleError"];
+            };
+        };
         /** @description The service is temporarily unavailable. */
         CompatibleServiceUnavailable: {
             headers: {
@@ -8398,12 +8659,13 @@ export interface components {
                 "application/json": components["schemas"]["CompatibleError"];
             };
         };
-        /** @description The API key does not have the scope that the operation requires. */
-        CompatibleInsufficientScope: {
+        /** @description A path parameter, query parameter or header does not follow the contract. */
+        CompatibleInvalidParameters: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
-                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /**
                  * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -9534,20 +9796,7 @@ export interface operations {
             };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
-            /** @description The provider failed, timed out or refused the request, or its answer is invalid. */
-            502: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Retry-After": components["headers"]["RetryAfterIfTemporary"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["InvokePrompt502Problem"];
-                };
-            };
+            502: components["responses"]["ProviderFailed"];
             503: components["responses"]["ServiceUnavailable"];
             /** @description The request accepts only a cached answer, and there is none. */
             504: {
@@ -9935,6 +10184,556 @@ export interface operations {
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["OtherProblem"];
+        };
+    };
+    createChatCompletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The conversation and how to answer it. */
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`. Can be left out if `prompt` has an `id`.
+                     * @example openai/gpt-4.1-mini
+                     */
+                    model?: string | null;
+                    prompt?: components["schemas"]["StoredPrompt"];
+                    /**
+                     * @description The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.
+                     * @example [
+                     *       {
+                     *         "role": "user",
+                     *         "content": "What is a webhook?"
+                     *       }
+                     *     ]
+                     */
+                    messages: ({
+                        /**
+                         * ChatMessageRole
+                         * @description Role of the speaker. `tool` gives the result of a call.
+                         * @example user
+                         * @enum {string}
+                         */
+                        role: "system" | "developer" | "user" | "assistant" | "tool";
+                        /**
+                         * @description A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.
+                         * @example And since when?
+                         */
+                        content?: string | ({
+                            /**
+                             * ChatContentPartType
+                             * @description Kind of the part.
+                             * @example text
+                             * @enum {string}
+                             */
+                            type: "text" | "image_url" | "refusal";
+                            /**
+                             * @description The text.
+                             * @example What is in this picture?
+                             */
+                            text?: string;
+                            /**
+                             * @description The text of a refusal of the model.
+                             * @example I cannot help with this.
+                             */
+                            refusal?: string;
+                            /** @description An image. */
+                            image_url?: {
+                                /**
+                                 * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
+                                 * @example https://images.example.com/receipt.png
+                                 */
+                                url: string;
+                                /**
+                                 * ChatImageDetail
+                                 * @description Only `auto` is supported.
+                                 * @example auto
+                                 * @enum {string|null}
+                                 */
+                                detail?: "auto" | null;
+                            };
+                            /** @description Not supported. */
+                            prompt_cache_breakpoint?: null;
+                        } & (unknown & unknown & unknown))[] | null;
+                        /**
+                         * @description Name of the speaker. Ignored.
+                         * @example Ada
+                         */
+                        name?: string | null;
+                        /**
+                         * @description Of an assistant: the text of a refusal.
+                         * @example I cannot help with this.
+                         */
+                        refusal?: string | null;
+                        /** @description Of an assistant: the calls that it asked for, as they were received. */
+                        tool_calls?: {
+                            /**
+                             * @description Id of the call. The message with its result names it.
+                             * @example call_8fD2
+                             */
+                            id: string;
+                            /**
+                             * @description Place of the call in a stream. Ignored.
+                             * @example 0
+                             */
+                            index?: number | null;
+                            /**
+                             * @description Always `function`.
+                             * @example function
+                             * @constant
+                             */
+                            type: "function";
+                            /** @description What to call. */
+                            function: {
+                                /**
+                                 * @description Name of the function.
+                                 * @example find_customer
+                                 */
+                                name: string;
+                                /**
+                                 * @description Arguments as the model wrote them, usually JSON. The service does not check them.
+                                 * @example {"name": "Ada"}
+                                 */
+                                arguments: string;
+                                /**
+                                 * @description What an SDK parsed from the arguments. Ignored.
+                                 * @example {
+                                 *       "name": "Ada"
+                                 *     }
+                                 */
+                                parsed_arguments?: unknown;
+                            };
+                            /** @description What the provider needs to get back with the call, for example a thought signature. At most 64 KiB. */
+                            extra_content?: {
+                                [key: string]: unknown;
+                            };
+                        }[] | null;
+                        /**
+                         * @description Of a result: id of a call in a message before.
+                         * @example call_8fD2
+                         */
+                        tool_call_id?: string | null;
+                        /** @description Of an assistant: annotations of an earlier answer. Ignored. */
+                        annotations?: {
+                            [key: string]: unknown;
+                        }[] | null;
+                        /**
+                         * @description What an SDK parsed from the text of an earlier answer. Ignored.
+                         * @example {
+                         *       "priority": "high"
+                         *     }
+                         */
+                        parsed?: unknown;
+                        /** @description Not supported. */
+                        audio?: null;
+                        /** @description Not supported; use `tool_calls`. */
+                        function_call?: null;
+                    } & (unknown & unknown))[];
+                    /**
+                     * @description Randomness of the answer.
+                     * @example 0.2
+                     */
+                    temperature?: number | null;
+                    /**
+                     * @description Share of the most probable tokens that the model chooses from.
+                     * @example 0.9
+                     */
+                    top_p?: number | null;
+                    /**
+                     * @description The most tokens of the answer, including reasoning.
+                     * @example 500
+                     */
+                    max_completion_tokens?: number | null;
+                    /**
+                     * @description The older name of `max_completion_tokens`. If both are sent, they must be equal.
+                     * @example 500
+                     */
+                    max_tokens?: number | null;
+                    /**
+                     * @description Texts that end the answer. They are not part of it.
+                     * @example ###
+                     */
+                    stop?: string | string[] | null;
+                    /**
+                     * @description Makes answers repeatable, as far as the provider can.
+                     * @example 7
+                     */
+                    seed?: number | null;
+                    /**
+                     * @description Above 0, the model avoids tokens that occurred before.
+                     * @example 0.5
+                     */
+                    presence_penalty?: number | null;
+                    /**
+                     * @description Above 0, the model avoids tokens the more, the more often they occurred before.
+                     * @example 0.5
+                     */
+                    frequency_penalty?: number | null;
+                    /**
+                     * ChatReasoningEffort
+                     * @description How much the model reasons before it answers.
+                     * @example low
+                     * @enum {string|null}
+                     */
+                    reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+                    /**
+                     * @description Whether the model can call several tools at the same time.
+                     * @example false
+                     */
+                    parallel_tool_calls?: boolean | null;
+                    /** @description The form of the answer. The answer is not checked. */
+                    response_format?: {
+                        /**
+                         * ChatResponseFormatType
+                         * @description `json_schema` with `json_schema`, `json_object` for any JSON, or `text`.
+                         * @example json_schema
+                         * @enum {string}
+                         */
+                        type: "text" | "json_object" | "json_schema";
+                        /** @description The schema of the answer. */
+                        json_schema?: {
+                            /**
+                             * @description Name of the schema, for the model.
+                             * @example triage
+                             */
+                            name: string;
+                            /**
+                             * @description Purpose of the answer, for the model.
+                             * @example Priority of a support ticket
+                             */
+                            description?: string | null;
+                            schema?: components["schemas"]["JsonSchema"];
+                            /**
+                             * @description Whether the provider has to follow the schema exactly.
+                             * @example true
+                             */
+                            strict?: boolean | null;
+                        };
+                    } | null;
+                    /** @description Functions that the model can ask its caller to run. The service never runs them. */
+                    tools?: {
+                        /**
+                         * @description Always `function`. Custom tools are not supported.
+                         * @example function
+                         * @constant
+                         */
+                        type: "function";
+                        /** @description The function. */
+                        function: {
+                            /**
+                             * @description Name of the function, unique among the tools.
+                             * @example find_customer
+                             */
+                            name: string;
+                            /**
+                             * @description What the function does, for the model.
+                             * @example Finds a customer by name
+                             */
+                            description?: string | null;
+                            parameters?: components["schemas"]["JsonSchema"];
+                            /**
+                             * @description Whether the provider has to follow the schema of the arguments exactly.
+                             * @example true
+                             */
+                            strict?: boolean | null;
+                        };
+                    }[] | null;
+                    /**
+                     * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
+                     * @example auto
+                     */
+                    tool_choice?: string | {
+                        /**
+                         * @description Always `function`.
+                         * @example function
+                         * @constant
+                         */
+                        type: "function";
+                        /** @description The function to call. */
+                        function: {
+                            /**
+                             * @description Name of one of the tools.
+                             * @example find_customer
+                             */
+                            name: string;
+                        };
+                    } | null;
+                    /**
+                     * ChatStream
+                     * @description Only `false` is supported.
+                     * @example false
+                     * @enum {boolean|null}
+                     */
+                    stream?: false | null;
+                    /** @description Options of a stream. */
+                    stream_options?: {
+                        /**
+                         * @description Whether a last chunk, without choices, has the usage.
+                         * @example true
+                         */
+                        include_usage?: boolean | null;
+                        /**
+                         * @description Ignored.
+                         * @example false
+                         */
+                        include_obfuscation?: boolean | null;
+                    } | null;
+                    /**
+                     * @description Ignored.
+                     * @example user-7
+                     */
+                    user?: string | null;
+                    /**
+                     * @description Ignored.
+                     * @example user-7
+                     */
+                    safety_identifier?: string | null;
+                    /**
+                     * @description Ignored.
+                     * @example {
+                     *       "source": "helpdesk"
+                     *     }
+                     */
+                    metadata?: {
+                        [key: string]: string;
+                    } | null;
+                    /**
+                     * @description Ignored; nothing is stored.
+                     * @example false
+                     */
+                    store?: boolean | null;
+                    /**
+                     * @description Ignored.
+                     * @example helpdesk
+                     */
+                    prompt_cache_key?: string | null;
+                    /**
+                     * @description Ignored.
+                     * @example in_memory
+                     */
+                    prompt_cache_retention?: string | null;
+                    /**
+                     * @description Only 1 is supported.
+                     * @example 1
+                     */
+                    n?: number | null;
+                    /**
+                     * ChatLogprobs
+                     * @description Not supported; only `false`.
+                     * @example false
+                     * @enum {boolean|null}
+                     */
+                    logprobs?: false | null;
+                    /**
+                     * @description Not supported; only 0.
+                     * @example 0
+                     */
+                    top_logprobs?: number | null;
+                    /**
+                     * @description Not supported; only an empty object.
+                     * @example {}
+                     */
+                    logit_bias?: Record<string, never> | null;
+                    /**
+                     * @description Only `text` is supported.
+                     * @example [
+                     *       "text"
+                     *     ]
+                     */
+                    modalities?: "text"[] | null;
+                    /**
+                     * ChatServiceTier
+                     * @description Other service tiers are not supported.
+                     * @example auto
+                     * @enum {string|null}
+                     */
+                    service_tier?: "auto" | "default" | null;
+                    /**
+                     * ChatVerbosity
+                     * @description Only `medium` is supported.
+                     * @example medium
+                     * @enum {string|null}
+                     */
+                    verbosity?: "medium" | null;
+                    /**
+                     * @description Not supported; use `tools`.
+                     * @example []
+                     */
+                    functions?: null[] | null;
+                    /** @description Not supported; use `tool_choice`. */
+                    function_call?: null;
+                    /** @description Not supported. */
+                    audio?: null;
+                    /** @description Not supported. */
+                    moderation?: null;
+                    /** @description Not supported. */
+                    prediction?: null;
+                    /** @description Not supported. */
+                    prompt_cache_options?: null;
+                    /** @description Not supported. */
+                    web_search_options?: null;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Id of the answer. Nothing is stored under it.
+                         * @example chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f
+                         */
+                        id: string;
+                        /**
+                         * @description Always `chat.completion`.
+                         * @example chat.completion
+                         * @constant
+                         */
+                        object: "chat.completion";
+                        /**
+                         * @description When the answer was made, in seconds since 1970.
+                         * @example 1790000000
+                         */
+                        created: number;
+                        /**
+                         * @description `<provider>/<model>` that answered.
+                         * @example openai/gpt-4.1-mini
+                         */
+                        model: string;
+                        /** @description One answer. */
+                        choices: {
+                            /**
+                             * @description Always 0.
+                             * @example 0
+                             */
+                            index: number;
+                            /** @description The message of the model. Send it back as it is to continue the conversation. */
+                            message: {
+                                /**
+                                 * @description Always `assistant`.
+                                 * @example assistant
+                                 * @constant
+                                 */
+                                role: "assistant";
+                                /**
+                                 * @description The text; `null` if there are only calls of tools.
+                                 * @example A webhook is an HTTP request that a service sends when something happens.
+                                 */
+                                content: string | null;
+                                /** @description Always `null`. */
+                                refusal: null;
+                                /** @description The tools that the model wants to call. Absent if there are none. */
+                                tool_calls?: {
+                                    /**
+                                     * @description Id of the call. The message with its result names it.
+                                     * @example call_8fD2
+                                     */
+                                    id: string;
+                                    /**
+                                     * @description Always `function`.
+                                     * @example function
+                                     * @constant
+                                     */
+                                    type: "function";
+                                    /** @description What to call. */
+                                    function: {
+                                        /**
+                                         * @description Name of the function.
+                                         * @example find_customer
+                                         */
+                                        name: string;
+                                        /**
+                                         * @description Arguments as the model wrote them, usually JSON. The service does not check them.
+                                         * @example {"name": "Ada"}
+                                         */
+                                        arguments: string;
+                                    };
+                                    /** @description What the provider needs to get back with the call, for example a thought signature. At most 64 KiB. */
+                                    extra_content?: {
+                                        [key: string]: unknown;
+                                    };
+                                }[];
+                            };
+                            /** @description Always `null`. */
+                            logprobs: null;
+                            /**
+                             * @description Why generation ended: the model finished (`stop`), reached a length limit (`length`), was stopped by a filter (`content_filter`), wants to call tools (`tool_calls`), failed (`error`), or ended for another reason (`other`).
+                             * @example stop
+                             */
+                            finish_reason: ("stop" | "length" | "content_filter" | "tool_calls" | "error" | "other") | components["schemas"]["OtherValue"];
+                        }[];
+                        /** @description Numbers of tokens, as the provider counts them; 0 if it does not give them. */
+                        usage: {
+                            /**
+                             * @description Tokens of the messages.
+                             * @example 12
+                             */
+                            prompt_tokens: number;
+                            /**
+                             * @description Tokens of the answer, including reasoning.
+                             * @example 14
+                             */
+                            completion_tokens: number;
+                            /**
+                             * @description Their sum.
+                             * @example 26
+                             */
+                            total_tokens: number;
+                            /** @description Absent if the provider does not give it. */
+                            prompt_tokens_details?: {
+                                /**
+                                 * @description How many of them the provider read from its own cache.
+                                 * @example 0
+                                 */
+                                cached_tokens: number;
+                            };
+                            /** @description Absent if the provider does not give it. */
+                            completion_tokens_details?: {
+                                /**
+                                 * @description How many of them are reasoning.
+                                 * @example 0
+                                 */
+                                reasoning_tokens: number;
+                            };
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["CompatibleInvalidGenerateRequest"];
+            401: components["responses"]["CompatibleUnauthenticated"];
+            403: components["responses"]["CompatibleInsufficientScope"];
+            404: components["responses"]["CompatiblePromptOrModelNotFound"];
+            406: components["responses"]["CompatibleNotAcceptable"];
+            408: components["responses"]["CompatibleRequestTimeout"];
+            409: components["responses"]["CompatibleIdempotencyKeyInUse"];
+            413: components["responses"]["CompatibleContentTooLarge"];
+            415: components["responses"]["CompatibleUnsupportedMediaType"];
+            422: components["responses"]["CompatibleCannotGenerate"];
+            429: components["responses"]["CompatibleRateLimited"];
+            500: components["responses"]["CompatibleInternalError"];
+            502: components["responses"]["CompatibleProviderFailed"];
+            503: components["responses"]["CompatibleServiceUnavailable"];
+            default: components["responses"]["CompatibleOtherProblem"];
         };
     };
     listModels: {

@@ -1,0 +1,36 @@
+import type { OperationHandlers } from '../http/operation.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { chatPlaces, readChatCompletion } from './chat-request.ts';
+import { toChatCompletion, type ChatHead } from './chat-representation.ts';
+import type { PrepareRun } from './compatible-runs.ts';
+
+export interface ChatOperationsDependencies {
+  readonly prepareRun: PrepareRun;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** OpenAI's chat completions. */
+export function chatOperations({
+  prepareRun,
+  clock,
+}: ChatOperationsDependencies): Pick<OperationHandlers, 'createChatCompletion'> {
+  return {
+    async createChatCompletion({ body, context }) {
+      const run = await prepareRun({
+        target: body,
+        generation: readChatCompletion(body),
+        messagesAt: '#/messages',
+        places: chatPlaces,
+        scopes: context.principal.scopes,
+        keyId: context.principal.keyId,
+        traceparent: context.traceparent,
+        note: (known) => {
+          context.note(known);
+        },
+      });
+      const head: ChatHead = { id: context.resourceId, createdAt: clock.now().getTime() };
+      const { provider, model, result } = await run.generate(context.signal);
+      return { status: 200, body: toChatCompletion(head, `${provider}/${model}`, result) };
+    },
+  };
+}

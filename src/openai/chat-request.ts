@@ -1,0 +1,186 @@
+import type { operations } from '../../generated/types.ts';
+import { ProblemError } from '../errors/problem-error.ts';
+import type {
+  Content,
+  ImagePart,
+  Json,
+  JsonObject,
+  Message,
+  Parameters,
+  ResponseFormat,
+  TextPart,
+  Tool,
+  ToolCall,
+  ToolChoice,
+} from '../providers/generation.ts';
+import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
+import { conflict, type RequestedGeneration } from './target.ts';
+
+export type ChatCompletionCreate = operations['createChatCompletion']['requestBody']['content']['application/json'];
+type ChatMessage = ChatCompletionCreate['messages'][number];
+type ChatToolCall = NonNullable<ChatMessage['tool_calls']>[number];
+type Choice = Exclude<NonNullable<ChatCompletionCreate['tool_choice']>, string>;
+
+/**
+ * Translates a request of OpenAI's chat completions.
+ *
+ * @throws {ProblemError} conflicting-members for two different limits; inconsistent-content with the place of an image
+ *   that is not a user's, of a result without its call, or of too much extra content
+ */
+export function readChatCompletion(sent: ChatCompletionCreate): RequestedGeneration {
+  const body = withoutNulls(sent);
+  const parameters = parametersOf(body);
+  const responseFormat = formatOf(body);
+  return {
+    messages: messagesOf(body.messages),
+    ...(Object.keys(parameters).length > 0 && { parameters }),
+    ...(responseFormat !== undefined && { responseFormat }),
+    ...(body.tools !== undefined && { tools: body.tools.map(toTool) }),
+    ...(body.tool_choice !== undefined && { toolChoice: choiceOf(body.tool_choice) }),
+  };
+}
+
+/** Where the members of this API are that other parts of the service name differently. */
+export const chatPlaces: readonly (readonly [RegExp, string])[] = [
+  [/^#\/parameters\/max_output_tokens/, '#/max_completion_tokens'],
+  [/^#\/parameters\//, '#/'],
+  [/^#\/response_format\/(name|description|schema|strict)/, '#/response_format/json_schema/$1'],
+  [/^#\/tools\/(\d+)\/(name|description|parameters|strict)/, '#/tools/$1/function/$2'],
+  [/^#\/tool_choice\/name/, '#/tool_choice/function/name'],
+  [/^#\/messages\/(\d+)\/content\/(\d+)\/url/, '#/messages/$1/content/$2/image_url/url'],
+  [/^#\/messages\/(\d+)\/tool_calls\/(\d+)\/(name|arguments)/, '#/messages/$1/tool_calls/$2/function/$3'],
+  [/^#\/messages\/(\d+)\/tool_calls\/(\d+)\/provider_metadata/, '#/messages/$1/tool_calls/$2/extra_content'],
+];
+
+function messagesOf(messages: readonly ChatMessage[]): Message[] {
+  const toolNames = new Map<string, string>();
+  return messages.map((message, index): Message => {
+    const pointer = `#/messages/${index}`;
+    switch (message.role) {
+      case 'tool': {
+        const toolCallId = message.tool_call_id ?? '';
+        const toolName = toolNames.get(toolCallId);
+        if (toolName === undefined) throw inconsistent(`${pointer}/tool_call_id`, 'is not the id of a call before it');
+        return { role: 'tool', toolCallId, toolName, content: textOf(message, pointer) };
+      }
+      case 'assistant': {
+        const toolCalls = (message.tool_calls ?? []).map((call, at) => toToolCall(call, `${pointer}/tool_calls/${at}`));
+        for (const { id, name } of toolCalls) toolNames.set(id, name);
+        const text = textOf(message, pointer);
+        const content = text === '' ? (message.refusal ?? '') : text;
+        return { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) };
+      }
+      case 'user':
+        return { role: 'user', content: contentOf(message, pointer, true) };
+      case 'system':
+      case 'developer':
+        return { role: message.role, content: contentOf(message, pointer, false) };
+    }
+  });
+}
+
+function contentOf({ content }: ChatMessage, pointer: string, takesImages: boolean): Content {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map((part, index): TextPart | ImagePart => {
+    if (part.type !== 'image_url') return { type: 'text', text: part.text ?? part.refusal ?? '' };
+    if (!takesImages) throw inconsistent(`${pointer}/content/${index}`, 'is an image, which only a user can send');
+    return { type: 'image', url: part.image_url?.url ?? '' };
+  });
+}
+
+/** The text of a message that cannot have images. */
+function textOf(message: ChatMessage, pointer: string): string {
+  const content = contentOf(message, pointer, false);
+  return typeof content === 'string' ? content : content.map((part) => ('text' in part ? part.text : '')).join('');
+}
+
+/** The largest `extra_content` of a call, in bytes of JSON text. */
+const longestExtra = 64 * 1024;
+
+function toToolCall({ id, function: called, extra_content }: ChatToolCall, pointer: string): ToolCall {
+  if (extra_content !== undefined && Buffer.byteLength(JSON.stringify(extra_content)) > longestExtra) {
+    throw inconsistent(`${pointer}/extra_content`, `must have at most ${longestExtra} bytes as JSON text`);
+  }
+  return {
+    ...{ id, name: called.name, arguments: called.arguments },
+    ...(extra_content !== undefined && { provider_metadata: fromExtraContent(extra_content as JsonObject) }),
+  };
+}
+
+type Sent = WithoutNulls<ChatCompletionCreate>;
+
+function parametersOf(body: Sent): Parameters {
+  const { temperature, top_p, seed, stop, presence_penalty, frequency_penalty, parallel_tool_calls } = body;
+  const { max_completion_tokens, max_tokens, reasoning_effort } = body;
+  if (max_completion_tokens !== undefined && max_tokens !== undefined && max_completion_tokens !== max_tokens) {
+    throw conflict('#/max_tokens', 'is not equal to max_completion_tokens');
+  }
+  const limit = max_completion_tokens ?? max_tokens;
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { top_p }),
+    ...(limit !== undefined && { max_output_tokens: limit }),
+    ...(stop !== undefined && { stop: typeof stop === 'string' ? [stop] : stop }),
+    ...(seed !== undefined && { seed }),
+    ...(presence_penalty !== undefined && { presence_penalty }),
+    ...(frequency_penalty !== undefined && { frequency_penalty }),
+    ...(reasoning_effort !== undefined && { reasoning_effort }),
+    ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
+  };
+}
+
+function formatOf({ response_format: format }: Sent): ResponseFormat | undefined {
+  if (format === undefined) return undefined;
+  if (format.type === 'text') return { type: 'text' };
+  if (format.json_schema === undefined) return { type: 'json' };
+  const { name, description, schema, strict } = withoutNulls(format.json_schema);
+  return {
+    type: 'json',
+    ...(schema !== undefined && { schema: schema as JsonObject }),
+    name,
+    ...(description !== undefined && { description }),
+    ...(strict !== undefined && { strict }),
+  };
+}
+
+function toTool({ function: tool }: NonNullable<ChatCompletionCreate['tools']>[number]): Tool {
+  const { name, description, parameters, strict } = withoutNulls(tool);
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    parameters: (parameters ?? { type: 'object', properties: {} }) as JsonObject,
+    ...(strict !== undefined && { strict }),
+  };
+}
+
+function choiceOf(choice: string | Choice): ToolChoice {
+  // The contract's pattern allows only these texts.
+  return typeof choice === 'string' ? (choice as 'auto' | 'none' | 'required') : { name: choice.function.name };
+}
+
+function inconsistent(pointer: string, detail: string): ProblemError {
+  return new ProblemError('inconsistent-content', {
+    detail: 'The members of the request do not fit together.',
+    errors: [{ detail, pointer }],
+  });
+}
+
+/**
+ * What a provider needs to get back, as this API spells it. Google's own endpoint and clients of it write a thought
+ * signature as `extra_content.google.thought_signature`.
+ */
+export function toExtraContent(metadata: JsonObject): JsonObject {
+  return renamed(metadata, 'thoughtSignature', 'thought_signature');
+}
+
+function fromExtraContent(extra: JsonObject): JsonObject {
+  return renamed(extra, 'thought_signature', 'thoughtSignature');
+}
+
+function renamed(metadata: JsonObject, from: string, to: string): JsonObject {
+  const rename = (value: Json): Json =>
+    typeof value !== 'object' || value === null || Array.isArray(value)
+      ? value
+      : Object.fromEntries(Object.entries(value).map(([name, member]) => [name === from ? to : name, member]));
+  return Object.fromEntries(Object.entries(metadata).map(([provider, value]) => [provider, rename(value)]));
+}

@@ -1,0 +1,346 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { problem, problemIn, startAnother } from '../support/per-operation.ts';
+import type { Answer, CallOptions } from '../support/service.ts';
+
+let harness: InvokeHarness;
+beforeAll(async () => {
+  harness = await startInvokeHarness();
+});
+afterAll(() => harness.close());
+afterEach(() => {
+  harness.mock.reset();
+});
+
+const messages = [{ role: 'user', content: 'What is a webhook?' }];
+
+function create(body: object, options: CallOptions = {}): Promise<Answer> {
+  return harness.service.call('POST', '/v1/chat/completions', { body, ...options });
+}
+
+/** What the provider got. */
+function sent(): Record<string, unknown> {
+  expect(harness.mock.requests).toHaveLength(1);
+  return harness.mock.requests[0]?.body ?? {};
+}
+
+describe('200', () => {
+  it('answers with a model of a provider', async () => {
+    const before = Math.floor(Date.now() / 1000);
+    const { status, body } = await create({ model: 'mock/model-a', messages });
+    expect([status, body]).toEqual([
+      200,
+      {
+        id: expect.stringMatching(/^chatcmpl-[0-9a-f]{32}$/),
+        ...{ object: 'chat.completion', created: expect.any(Number), model: 'mock/model-a' },
+        choices: [
+          {
+            index: 0,
+            message: { role: 'assistant', content: 'Hello from model-a.', refusal: null },
+            ...{ logprobs: null, finish_reason: 'stop' },
+          },
+        ],
+        usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
+      },
+    ]);
+    expect(body.created).toBeGreaterThanOrEqual(before);
+    expect(sent()).toEqual({ model: 'model-a', messages });
+  });
+
+  it('runs a stored prompt: its messages first, with its variables', async () => {
+    const slug = await harness.createPrompt();
+    const variables = { name: 'Ada {{name}}' };
+    for (const target of [{ model: `prompt/${slug}` }, { prompt: { id: slug } }]) {
+      harness.mock.reset();
+      const prompt = { ...target.prompt, variables };
+      const content = 'And {{name}}?';
+      const { status, body } = await create({ ...target, prompt, messages: [{ role: 'user', content }] });
+      expect([status, body.model]).toEqual([200, 'mock/model-a']);
+      expect(sent()['messages']).toEqual([
+        { role: 'user', content: 'Hello Ada {{name}}' },
+        { role: 'user', content },
+      ]);
+    }
+  });
+
+  it('runs a version of a stored prompt', async () => {
+    const slug = await harness.createPrompt();
+    const changed = { messages: [{ role: 'user', content: 'Second' }] };
+    await harness.service.call('PUT', `/api/v1/prompts/${slug}`, { body: changed });
+    for (const target of [
+      { model: `prompt/${slug}@1` },
+      { model: `prompt/${slug}`, prompt: { version: '1' } },
+      { model: null, prompt: { id: slug, version: '1' } },
+      { model: `prompt/${slug}@1`, prompt: { id: slug, version: '1' } },
+    ]) {
+      harness.mock.reset();
+      expect((await create({ ...target, messages: [] })).status).toBe(200);
+      expect(sent()['messages']).toEqual([{ role: 'user', content: 'Hello world' }]);
+    }
+  });
+
+  it('runs a stored prompt on another model', async () => {
+    const slug = await harness.createPrompt();
+    const { body } = await create({ model: 'mock/model-b', prompt: { id: slug }, messages: [] });
+    expect(body.model).toBe('mock/model-b');
+    expect(sent()).toMatchObject({ model: 'model-b', messages: [{ content: 'Hello world' }] });
+  });
+
+  it('passes on parameters, tools and the form of the answer', async () => {
+    const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+    const tools = [{ type: 'function', function: { name: 'get_weather', description: 'Weather', parameters: schema } }];
+    const parameters = {
+      ...{ temperature: 0.2, top_p: 0.9, seed: 7, presence_penalty: 0.5, frequency_penalty: -0.5 },
+      ...{ stop: ['###'], reasoning_effort: 'low' },
+    };
+    const tool_choice = { type: 'function', function: { name: 'get_weather' } };
+    await create({ model: 'mock/model-a', messages, ...parameters, max_completion_tokens: 50, tools, tool_choice });
+    expect(sent()).toMatchObject({ ...parameters, max_tokens: 50, tools, tool_choice });
+  });
+
+  it('returns the calls of tools, and takes their results', async () => {
+    const tools = [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } }];
+    const first = await create({ model: 'mock/mock-tools', messages, tools });
+    const [{ message, finish_reason }] = first.body.choices;
+    expect(finish_reason).toBe('tool_calls');
+    expect(message.tool_calls).toMatchObject([
+      { type: 'function', function: { name: 'get_weather' } },
+      { type: 'function', function: { name: 'get_time' } },
+    ]);
+    harness.mock.reset();
+    const results = message.tool_calls.map(({ id }: { id: string }) => ({
+      ...{ role: 'tool', tool_call_id: id, content: [{ type: 'text', text: '21 °C' }] },
+    }));
+    const second = await create({ model: 'mock/model-a', messages: [...messages, message, ...results], tools });
+    expect(second.status).toBe(200);
+    expect((sent()['messages'] as object[]).slice(1)).toMatchObject([
+      { role: 'assistant', tool_calls: message.tool_calls },
+      { role: 'tool', tool_call_id: message.tool_calls[0].id, content: '21 °C' },
+      { role: 'tool', tool_call_id: message.tool_calls[1].id, content: '21 °C' },
+    ]);
+  });
+
+  it('takes null for every optional member, and values that mean the same as none', async () => {
+    const neutral = {
+      ...{ n: 1, logprobs: false, top_logprobs: 0, logit_bias: {}, modalities: ['text'], service_tier: 'auto' },
+      ...{ verbosity: 'medium', functions: [], stream: false, store: true, user: 'u', metadata: { a: 'b' } },
+      ...{ safety_identifier: 's', prompt_cache_key: 'k', prompt_cache_retention: '24h' },
+    };
+    expect((await create({ model: 'mock/model-a', messages, ...neutral })).status).toBe(200);
+    expect(sent()).toEqual({ model: 'model-a', messages });
+    harness.mock.reset();
+    const names = [
+      ...Object.keys(neutral),
+      ...['prompt', 'temperature', 'top_p', 'max_tokens', 'max_completion_tokens', 'stop', 'seed', 'presence_penalty'],
+      ...['frequency_penalty', 'reasoning_effort', 'parallel_tool_calls', 'response_format', 'tools', 'tool_choice'],
+      ...['stream_options', 'function_call', 'audio', 'moderation', 'prediction', 'web_search_options'],
+    ];
+    const nulls = Object.fromEntries(names.map((name) => [name, null]));
+    expect((await create({ model: 'mock/model-a', messages, ...nulls })).status).toBe(200);
+    expect(sent()).toEqual({ model: 'model-a', messages });
+  });
+});
+
+describe('400', () => {
+  it.each([
+    ['n', { n: 2 }],
+    ['logprobs', { logprobs: true }],
+    ['top_logprobs', { top_logprobs: 2 }],
+    ['logit_bias[50256]', { logit_bias: { 50256: -100 } }],
+    ['audio', { audio: { voice: 'alloy', format: 'wav' } }],
+    ['modalities[0]', { modalities: ['audio'] }],
+    ['prediction', { prediction: { type: 'content', content: 'x' } }],
+    ['web_search_options', { web_search_options: {} }],
+    ['service_tier', { service_tier: 'flex' }],
+    ['verbosity', { verbosity: 'low' }],
+    ['functions', { functions: [{ name: 'f' }] }],
+    ['function_call', { function_call: 'auto' }],
+    ['tools[0].type', { tools: [{ type: 'custom', custom: { name: 'c' } }] }],
+    ['provider_options', { provider_options: { openai: { model: 'x' } } }],
+    ['messages[0].role', { messages: [{ role: 'function', name: 'f', content: 'x' }] }],
+    ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'file', file: {} }] }] }],
+    ['prompt.variables.a', { prompt: { id: 'x', variables: { a: 1 } } }],
+  ])('invalid-request names what is not supported: %s', async (param, members) => {
+    const { status, body } = await create({ model: 'mock/model-a', messages, ...members });
+    expect([status, body.error.code]).toEqual([400, 'invalid-request']);
+    const named = `${String(body.error.param)} ${String(body.error.message)}`;
+    expect(named).toContain(param);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+
+  it.each([
+    ['prompt.id', { model: 'prompt/one', prompt: { id: 'two' } }],
+    ['prompt.version', { model: 'prompt/one@1', prompt: { version: '2' } }],
+    ['prompt.id', { model: 'mock/model-a', prompt: { variables: { a: 'b' } } }],
+    ['model', {}],
+    ['messages', { model: 'mock/model-a', messages: [] }],
+    ['max_tokens', { model: 'mock/model-a', max_tokens: 1, max_completion_tokens: 2 }],
+  ])('conflicting-members: %s', async (param, members) => {
+    const { status, body } = await create({ messages, ...members });
+    expect([status, body.error]).toMatchObject([400, { code: 'conflicting-members', param }]);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+});
+
+describe('403', () => {
+  it.each([
+    ['mock/model-a', 'prompts:invoke', {}],
+    ['prompt/greeting', 'providers:invoke', {}],
+    ['prompt/greeting', 'prompts:invoke', { tools: [{ type: 'function', function: { name: 'f' } }] }],
+    ['prompt/greeting', 'prompts:invoke', { tool_choice: 'none' }],
+  ] as const)('insufficient-scope: %s with %s only (%j)', async (model, scope, members) => {
+    const key = await harness.service.createKey(scope);
+    const { status, body } = await create({ model, messages, ...members }, { key });
+    expect([status, problemIn(body)]).toEqual([403, problem('insufficient-scope')]);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+});
+
+describe('404', () => {
+  it.each([
+    ['model-not-found', 'gpt-4.1'],
+    ['model-not-found', 'nobody/gpt-4.1'],
+    ['prompt-not-found', 'prompt/nothing'],
+  ])('%s: %s', async (code, model) => {
+    const { status, body } = await create({ model, messages });
+    expect([status, body.error.code]).toEqual([404, code]);
+  });
+
+  it('version-not-found', async () => {
+    const slug = await harness.createPrompt();
+    const { status, body } = await create({ model: `prompt/${slug}@7`, messages });
+    expect([status, body.error.code]).toEqual([404, 'version-not-found']);
+  });
+});
+
+describe('422', () => {
+  it('missing-variables', async () => {
+    const slug = await harness.createPrompt({ messages: [{ role: 'user', content: 'Hello {{name}}' }] });
+    const { status, body } = await create({ model: `prompt/${slug}`, messages: [] });
+    expect([status, body.error.code]).toEqual([422, 'missing-variables']);
+    expect(body.error.message).toContain('name');
+  });
+
+  it('unknown-variables, at their place in this API', async () => {
+    const slug = await harness.createPrompt({ strict: true });
+    const { status, body } = await create({
+      model: `prompt/${slug}`,
+      prompt: { variables: { nam: 'x' } },
+      messages: [],
+    });
+    expect([status, body.error]).toMatchObject([422, { code: 'unknown-variables', param: 'prompt.variables.nam' }]);
+  });
+
+  it('provider-not-configured', async () => {
+    const { status, body } = await create({ model: 'openai/gpt-4.1', messages });
+    expect([status, body.error.code]).toEqual([422, 'provider-not-configured']);
+  });
+
+  it('no-provider-selected', async () => {
+    const slug = await harness.createPrompt({ selected_provider: undefined });
+    const { status, body } = await create({ model: `prompt/${slug}`, messages: [] });
+    expect([status, body.error.code]).toEqual([422, 'no-provider-selected']);
+  });
+
+  it('unknown-provider: the prompt selects one that this process does not know', async () => {
+    const slug = await harness.createPrompt();
+    const other = await startAnother(harness.service);
+    try {
+      const body = { model: `prompt/${slug}`, messages: [] };
+      const answer = await other.call('POST', '/v1/chat/completions', { body });
+      expect([answer.status, answer.body.error.code]).toEqual([422, 'unknown-provider']);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('unsupported-by-provider: an image that the provider does not take', async () => {
+    const image = { type: 'image_url', image_url: { url: 'https://images.example.com/a.png' } };
+    const { status, body } = await create({ model: 'mock/model-a', messages: [{ role: 'user', content: [image] }] });
+    expect([status, body.error]).toMatchObject([
+      422,
+      { code: 'unsupported-by-provider', param: expect.stringMatching(/^messages\[0\]\.content\[0\]/) },
+    ]);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+
+  it('inconsistent-content: tools that do not fit together', async () => {
+    const tool = { type: 'function', function: { name: 'f' } };
+    const { status, body } = await create({ model: 'mock/model-a', messages, tools: [tool, tool] });
+    expect([status, body.error]).toMatchObject([
+      422,
+      { code: 'inconsistent-content', param: 'tools[1].function.name' },
+    ]);
+  });
+
+  it('inconsistent-content: a result without its call', async () => {
+    const result = { role: 'tool', tool_call_id: 'call_1', content: 'x' };
+    const { status, body } = await create({ model: 'mock/model-a', messages: [...messages, result] });
+    expect([status, body.error]).toMatchObject([
+      422,
+      { code: 'inconsistent-content', param: 'messages[1].tool_call_id' },
+    ]);
+  });
+
+  it('inconsistent-content: too much extra content of a call', async () => {
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const assistant = { role: 'assistant', tool_calls: [{ ...call, extra_content: { google: 'x'.repeat(65_536) } }] };
+    const { status, body } = await create({ model: 'mock/model-a', messages: [...messages, assistant] });
+    expect([status, body.error.param]).toEqual([422, 'messages[1].tool_calls[0].extra_content']);
+  });
+
+  it('unknown-label', async () => {
+    const slug = await harness.createPrompt();
+    const { status, body } = await create({ model: `prompt/${slug}@production`, messages });
+    expect([status, body.error]).toMatchObject([422, { code: 'unknown-label', param: 'prompt.version' }]);
+  });
+
+  it('rendered-prompt-too-large', async () => {
+    const slug = await harness.createPrompt({ messages: [{ role: 'user', content: '{{a}}'.repeat(10_000) }] });
+    const prompt = { variables: { a: 'x'.repeat(10_000) } };
+    const { status, body } = await create({ model: `prompt/${slug}`, prompt, messages: [] });
+    expect([status, body.error.code]).toEqual([422, 'rendered-prompt-too-large']);
+  });
+
+  it('inconsistent-content: an image that is not a user’s', async () => {
+    const content = [{ type: 'image_url', image_url: { url: 'https://images.example.com/a.png' } }];
+    const { status, body } = await create({ model: 'mock/model-a', messages: [{ role: 'system', content }] });
+    expect([status, body.error]).toMatchObject([
+      422,
+      { code: 'inconsistent-content', param: 'messages[0].content[0]' },
+    ]);
+  });
+});
+
+describe('200 with a label', () => {
+  it('runs the version that the label names', async () => {
+    const slug = await harness.createPrompt();
+    const path = `/api/v1/prompts/${slug}`;
+    await harness.service.call('PUT', `${path}/labels/production`, {
+      ...{ body: { version: 1 }, headers: { 'If-None-Match': '*' } },
+    });
+    await harness.service.call('PUT', path, { body: { messages: [{ role: 'user', content: 'Second' }] } });
+    expect((await create({ model: `prompt/${slug}@production`, messages: [] })).status).toBe(200);
+    expect(sent()['messages']).toEqual([{ role: 'user', content: 'Hello world' }]);
+  });
+});
+
+describe('502', () => {
+  it('provider-rate-limited, which can be sent again', async () => {
+    const { status, body, headers } = await create({ model: 'mock/mock-429-300', messages });
+    expect([status, body.error.code]).toEqual([502, 'provider-rate-limited']);
+    expect([headers['retry-after'], headers['x-should-retry']]).toEqual(['300', undefined]);
+  });
+
+  it.each([
+    ['provider-failed', 'mock-400', 'false'],
+    ['provider-refused-credentials', 'mock-401', 'false'],
+    ['provider-bad-answer', 'mock-garbage', 'false'],
+    ['provider-bad-answer', 'mock-cut', 'false'],
+  ])('%s of %s, which must not simply be sent again', async (code, model, shouldRetry) => {
+    const { status, body, headers } = await create({ model: `mock/${model}`, messages });
+    expect([status, body.error]).toMatchObject([502, { type: 'server_error', code }]);
+    expect(headers['x-should-retry']).toBe(shouldRetry);
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+});
