@@ -193,7 +193,9 @@ function toStatusFailure(
   }
   const retryable = isTransient(status);
   const detail = `The provider answered with an error (${answered}).`;
-  return { type: 'provider-failed', detail, retryable, tryAgain: retryable, ...wait };
+  // A gateway that waited too long does not know what the server behind it did.
+  const mayBeBilled = status === 408 || status === 504;
+  return { type: 'provider-failed', detail, retryable, tryAgain: retryable, mayBeBilled, ...wait };
 }
 
 /** 408 Request Timeout, 425 Too Early, and server errors except the permanent ones (501, 505). */
@@ -223,9 +225,12 @@ function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failu
   switch (reason) {
     case 'unreachable': {
       // A host that does not exist or has no valid certificate will also fail a second later.
-      const retryable = transientCodes.has(String((cause as { code?: unknown } | undefined)?.code));
+      const code = String((cause as { code?: unknown } | undefined)?.code);
+      const retryable = transientCodes.has(code);
       const detail = 'The provider could not be reached.';
-      return { type: 'provider-failed', detail, retryable, tryAgain: retryable, ...known };
+      // The provider may have had the whole request.
+      const mayBeBilled = brokenCodes.has(code);
+      return { type: 'provider-failed', detail, retryable, tryAgain: retryable, mayBeBilled, ...known };
     }
     case 'cut':
       return { ...incompleteAnswer(), ...known };
@@ -233,6 +238,9 @@ function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failu
       return tooLarge(status);
   }
 }
+
+/** Of connections that were open. */
+const brokenCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET']);
 
 const transientCodes: ReadonlySet<string> = new Set([
   'ECONNREFUSED',

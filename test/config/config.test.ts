@@ -237,6 +237,8 @@ describe('loadConfig', () => {
       api_key: 'secret',
       headers: { 'X-Team': 'search' },
       default_model: 'qwen3',
+      structured_outputs: true,
+      image_urls: false,
     };
     const { providers } = load({ ...compatible(ollama, full), PROVIDER_MODELS: '{"openai":["a"],"ollama":["b"]}' });
     expect(providers.compatible).toEqual([
@@ -249,6 +251,8 @@ describe('loadConfig', () => {
         headers: { 'X-Team': 'search' },
         models: ['llama3.3', 'qwen3'],
         defaultModel: 'qwen3',
+        structuredOutputs: true,
+        imageUrls: false,
       },
     ]);
     expect(providers.models).toEqual({ openai: ['a'], ollama: ['b'] });

@@ -126,6 +126,28 @@ describe('failed attempts', () => {
     expect(await attemptsOf(model)).toEqual([{ provider: 'openai', model, problem, may_be_billed: mayBeBilled }]);
   });
 
+  it.each([
+    ['a connection that closed before an answer', { kind: 'reset' }, true],
+    ['a gateway that waited too long', { kind: 'status', status: 504 }, true],
+    ['a server that is overloaded', { kind: 'status', status: 503 }, false],
+  ] as const)('by %s say so too', async (_what, behaviour, mayBeBilled) => {
+    harness.mock.behave('gpt', behaviour);
+    expect(await attemptsOf('gpt', { maxAttempts: 1 })).toMatchObject([
+      { problem: 'provider-failed', may_be_billed: mayBeBilled },
+    ]);
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+
+  it('without a connection are not charged for', async () => {
+    const attempts: FailedAttempt[] = [];
+    const registry = harness.with({
+      settings: { builtIn: { openai: { apiKey: 'k', baseUrl: 'http://127.0.0.1:1' } } },
+    });
+    const call = request('gpt', { maxAttempts: 1, onFailedAttempt: (attempt) => attempts.push(attempt) });
+    await failure(registry, 'openai', call);
+    expect(attempts).toMatchObject([{ problem: 'provider-failed', may_be_billed: false }]);
+  });
+
   it('that wait for the provider until the deadline may be charged for', async () => {
     const attempts = await attemptsOf('mock-hang', { within: 100 });
     expect(attempts).toMatchObject([{ problem: 'provider-timeout', may_be_billed: true }]);
