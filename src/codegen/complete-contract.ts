@@ -8,7 +8,7 @@ const anywhereInHttp = ['expectation-failed', 'header-fields-too-large'];
 
 /**
  * Adds the parts of the bundled contract that follow from other parts, and so are not written in `openapi/`: a schema
- * for the problems of each answer, a `default` answer for each operation, the errors in the form of OpenAI's API, and the
+ * for the problems of each answer, the schemas of streamed events, a `default` answer for each operation, the errors in the form of OpenAI's API, and the
  * session cookie as another way to authenticate wherever a key is accepted.
  */
 export function completeContract(document: OpenApiDocument): OpenApiDocument {
@@ -39,6 +39,21 @@ function addProblemSchemas(document: OpenApiDocument): void {
     for (const [status, response] of Object.entries(operation.responses)) {
       const shared = (response as { $ref?: string }).$ref?.split('/').at(-1);
       add(`${shared ?? `${id}${status}`}Problem`, status, resolve(document, response));
+    }
+  }
+}
+
+/** Makes the schema of the events of a stream a component under its title, so that types are generated for it. */
+function addEventSchemas(document: OpenApiDocument): void {
+  for (const { operation } of listOperations(document)) {
+    const answers = Object.values(operation.responses).map((response) => resolve(document, response));
+    for (const media of answers.flatMap(({ content = {} }) => Object.values(content))) {
+      const schema = media['x-event-schema'];
+      if (schema === undefined || schema['$ref'] !== undefined) continue;
+      const name = schema['title'];
+      if (typeof name !== 'string') throw new Error(`${operation.operationId}: an x-event-schema needs a title`);
+      document.components.schemas[name] = schema;
+      media['x-event-schema'] = { $ref: `#/components/schemas/${name}` };
     }
   }
 }

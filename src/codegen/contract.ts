@@ -23,6 +23,8 @@ export interface MediaType {
   schema: Schema;
   examples?: Record<string, { summary?: string; value: unknown }>;
   example?: unknown;
+  /** JSON Schema of the data of the events of a `text/event-stream`. */
+  'x-event-schema'?: Schema;
 }
 
 export interface ResponseObject {

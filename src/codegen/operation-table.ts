@@ -11,6 +11,8 @@ interface Row {
   bodyLimit: number;
   /** Declared statuses and the media type of each, `null` without a body. */
   responses: Record<string, string | null>;
+  /** Other media types of successful answers. */
+  otherMedia: string[];
   problems: string[];
 }
 
@@ -20,10 +22,13 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
   for (const { path, method, operation, parameters } of listOperations(document)) {
     const responses: Row['responses'] = {};
     const types: string[] = [];
+    const otherMedia: string[] = [];
     for (const [status, reference] of Object.entries(operation.responses)) {
       if (status === 'default') continue;
       const response = resolve(document, reference);
-      responses[status] = Object.keys(response.content ?? {})[0] ?? null;
+      const [first = null, ...others] = Object.keys(response.content ?? {});
+      responses[status] = first;
+      if (status < '300') otherMedia.push(...others);
       for (const type of response['x-problem-types'] ?? []) {
         const problem = problems[type];
         if (problem === undefined) throw new Error(`${operation.operationId} ${status}: unknown problem type ${type}`);
@@ -52,6 +57,7 @@ export function renderOperationTable(document: OpenApiDocument, problems: Record
             : 'optional',
       bodyLimit: bodyLimitOf(operation),
       responses,
+      otherMedia,
       problems: types,
     };
   }
@@ -72,8 +78,10 @@ export interface OperationRow {
   readonly body: 'none' | 'optional' | 'required';
   /** The most bytes of a body; 0 if the operation takes none. */
   readonly bodyLimit: number;
-  /** Declared statuses and the media type of each; \`null\` without a body. */
+  /** Declared statuses and the (first) media type of each; \`null\` without a body. */
   readonly responses: Readonly<Record<string, string | null>>;
+  /** Media types of successful answers besides these. */
+  readonly otherMedia: readonly string[];
   /** Problem types that the operation declares. */
   readonly problems: readonly string[];
 }

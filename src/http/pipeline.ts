@@ -121,6 +121,7 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
     ...new Set(
       Object.entries(route.row.responses).flatMap(([status, type]) => (status < '300' && type !== null ? [type] : [])),
     ),
+    ...route.row.otherMedia,
   ];
   const { basePath = '' } = dependencies;
   return async (request, response) => {

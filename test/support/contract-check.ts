@@ -3,6 +3,7 @@ import formats from 'ajv-formats';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import { problems } from '../../generated/problems.ts';
+import { readEvents } from './server-sent-events.ts';
 
 /** An answer as it was received. */
 export interface WireAnswer {
@@ -14,7 +15,7 @@ export interface WireAnswer {
 type Schema = Record<string, unknown>;
 interface DeclaredResponse {
   headers?: Record<string, { $ref?: string; required?: boolean; schema: Schema }>;
-  content?: Record<string, { schema: Schema }>;
+  content?: Record<string, { schema: Schema; 'x-event-schema'?: Schema }>;
 }
 
 /** Header fields that belong to HTTP and not to an operation. */
@@ -63,9 +64,18 @@ function checkBody(name: string, declared: DeclaredResponse, { headers, text }: 
   if (declared.content === undefined) return text === '' ? [] : ['has a body where none is declared'];
   const media = Object.entries(declared.content).find(([type]) => type.split(';')[0] === mediaType)?.[1];
   if (media === undefined) return [`media type ${String(mediaType)} is not declared`];
+  const eventSchema = media['x-event-schema'];
+  if (eventSchema !== undefined) {
+    const validate = validator(`${name} events`, () => close(eventSchema));
+    return readEvents(text).flatMap(({ data }) => (data === '[DONE]' ? [] : mistakes(validate, JSON.parse(data))));
+  }
   if (mediaType?.endsWith('json') !== true) return [];
   const validate = validator(name, () => close(media.schema));
-  if (validate(JSON.parse(text))) return [];
+  return mistakes(validate, JSON.parse(text));
+}
+
+function mistakes(validate: ValidateFunction, value: unknown): string[] {
+  if (validate(value)) return [];
   return (validate.errors ?? []).map(
     (error) => `body ${error.instancePath} ${error.message ?? ''} ${JSON.stringify(error.params)}`,
   );

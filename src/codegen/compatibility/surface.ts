@@ -1,4 +1,11 @@
-import { listOperations, resolve, type OpenApiDocument, type OperationEntry, type Schema } from '../contract.ts';
+import {
+  listOperations,
+  resolve,
+  type MediaType,
+  type OpenApiDocument,
+  type OperationEntry,
+  type Schema,
+} from '../contract.ts';
 import type { AsyncApiDocument } from '../event-contract.ts';
 
 /**
@@ -120,8 +127,11 @@ function readHeaders(api: OpenApiDocument, headers: object): Surface {
   });
 }
 
-function readContent(api: OpenApiDocument, content: Record<string, { schema?: Schema }> = {}): Surface {
-  return keyed(Object.entries(content), ([media, { schema = {} }]) => [media, readSchema(api, schema)]);
+function readContent(api: OpenApiDocument, content: Record<string, Partial<MediaType>> = {}): Surface {
+  return keyed(Object.entries(content), ([media, { schema = {}, 'x-event-schema': events }]) => [
+    media,
+    { ...readSchema(api, schema), ...(events !== undefined && { events: readSchema(api, events) }) },
+  ]);
 }
 
 function member(surface: Surface, required: boolean | undefined): Surface {

@@ -115,6 +115,26 @@ export interface PromptsResource {
    * a repetition may help. If you close the connection, the provider call is canceled, unless the request has an
    * `Idempotency-Key`.
    *
+   * **Streams.** With `"stream": true` the answer is a stream of Server-Sent Events:
+   *
+   * | Event | `data` |
+   * |---|---|
+   * | `start` | who answers; right before the first content |
+   * | `text` | the next piece of the text in `delta` |
+   * | `tool-call` | a whole call of a tool |
+   * | `finish` | the end: `finishReason`, `usage` and what else an answer without `stream` contains, except the text |
+   * | `error` | the end of a stream that failed after its status was sent: the problem, and the tokens used so far |
+   *
+   * Exactly one of `finish` and `error` ends a stream. A stream that ends with neither was cut. Ignore events of other
+   * types: later releases can add some. Status and headers are sent with the first content, so that failures before it
+   * have their usual status and fallbacks are tried; but after 10 seconds at most, then with status 200. While there is
+   * nothing to send, a comment follows every 10 seconds. The deadline applies to the first content; from then on a
+   * stream ends after 60 seconds without anything from the provider, or after 15 minutes.
+   *
+   * If you close the connection, the provider call is canceled, unless the request has an `Idempotency-Key`: then it goes
+   * on, and a repetition gets the whole answer as a short stream. A stream that failed after its first content was paid
+   * for, so a repetition gets the same failure. Cached answers come as one `text` event.
+   *
    * @param slugOrId The prompt's slug or its id.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
    */
