@@ -205,10 +205,17 @@ const statedRepetition = () => ({
   },
 });
 
+/** `x-event-schema` is the schema of the events of a stream. Redocly bundles and checks it like other schemas. */
+const eventSchemas = (types) => ({
+  ...types,
+  MediaType: { ...types.MediaType, properties: { ...types.MediaType.properties, 'x-event-schema': 'Schema' } },
+});
+
 /** Redocly reads a plugin from its default export. */
 export default function contractPlugin() {
   return {
     id: 'contract',
+    typeExtension: { oas3: eventSchemas },
     rules: {
       oas3: {
         'bounded-schemas': boundedSchemas,

@@ -8,14 +8,15 @@ const anywhereInHttp = ['expectation-failed', 'header-fields-too-large'];
 
 /**
  * Adds the parts of the bundled contract that follow from other parts, and so are not written in `openapi/`: a schema
- * for the problems of each answer, the schemas of streamed events, a `default` answer for each operation, the errors in the form of OpenAI's API, and the
- * session cookie as another way to authenticate wherever a key is accepted.
+ * for the problems of each answer, the schemas of streamed events, a `default` answer for each operation, the errors in
+ * the form of OpenAI's API, and the session cookie as another way to authenticate wherever a key is accepted.
  */
 export function completeContract(document: OpenApiDocument): OpenApiDocument {
   const completed = structuredClone(document);
   addDefaultAnswers(completed);
   addCompatibleErrors(completed);
   addProblemSchemas(completed);
+  addEventSchemas(completed);
   addSessionCookie(completed);
   return completed;
 }

@@ -1,6 +1,6 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Metrics, SpentTokens } from '../observability/metrics.ts';
-import type { CallOptions, GenerateEvent, GenerateResult } from '../providers/generation.ts';
+import type { CallOptions, GenerateEvent, GenerateResult, Usage } from '../providers/generation.ts';
 import { checkJsonAnswer, type AnswerChecker, type CheckedAnswer } from './json-answer.ts';
 import type { Target } from './plan.ts';
 
@@ -32,7 +32,7 @@ export async function callTarget(
   const observation = observe(target, call, metrics);
   try {
     const result = await target.provider.generate(target.request, call);
-    observation.spend(result);
+    observation.spend(result.usage);
     const checked = await checkedAnswer(target, result, call, checkJson, checker);
     return { ...checked, latencyMs: observation.milliseconds() };
   } catch (error) {
@@ -57,12 +57,19 @@ export async function* streamTarget(
   const observation = observe(target, call, metrics);
   let hasEnded = false;
   try {
-    for await (const event of target.provider.stream(target.request, call)) {
+    const observed: CallOptions = {
+      ...call,
+      onLeft(usage) {
+        observation.spend(usage);
+        call.onLeft?.(usage);
+      },
+    };
+    for await (const event of target.provider.stream(target.request, observed)) {
       if (event.type !== 'finish') {
         yield event;
         continue;
       }
-      observation.spend(event.result);
+      observation.spend(event.result.usage);
       const checked = await checkedAnswer(target, event.result, call, checkJson, checker);
       hasEnded = true;
       yield { type: 'finish', answer: { ...checked, latencyMs: observation.milliseconds() } };
@@ -100,7 +107,7 @@ async function checkedAnswer(
 }
 
 interface Observation {
-  spend(result: GenerateResult): void;
+  spend(usage: Usage): void;
   fail(error: unknown): void;
   cancel(): void;
   milliseconds(): number;
@@ -115,13 +122,16 @@ function observe(
   const started = performance.now();
   let outcome = 'ok';
   let spent: SpentTokens | undefined;
+  const spend = (usage: Usage): void => {
+    spent = { model: provider.models.includes(request.model) ? request.model : 'other', ...usage };
+  };
   return {
-    spend({ usage }) {
-      spent = { model: provider.models.includes(request.model) ? request.model : 'other', ...usage };
-    },
+    spend,
     fail(error) {
-      if (error instanceof ProblemError) outcome = error.type;
-      else outcome = call.signal.aborted ? 'cancelled' : 'internal-error';
+      if (error instanceof ProblemError) {
+        outcome = error.type;
+        if (error.extensions.usage !== undefined) spend(error.extensions.usage);
+      } else outcome = call.signal.aborted ? 'cancelled' : 'internal-error';
     },
     cancel() {
       outcome = 'cancelled';

@@ -28,7 +28,7 @@ export interface ProblemDetails extends ProblemExtensions {
   readonly detail: string;
   readonly instance: string;
   readonly request_id: string;
-  readonly errors?: readonly ProblemDetail[];
+  readonly errors?: ProblemDetail[];
 }
 
 /** An error that is not a ProblemError becomes `internal-error`, whose detail does not contain the cause. */

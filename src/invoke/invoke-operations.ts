@@ -1,10 +1,12 @@
 import type { components } from '../../generated/types.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import type { OperationHandlers, Principal } from '../http/operation.ts';
+import type { Generated } from '../generation/generator.ts';
 import type { Overrides } from '../generation/overrides.ts';
 import type { PromptRequest } from '../generation/planner.ts';
 import { unknownVariableWarnings } from '../generation/render-prompt.ts';
 import { readConversation } from './conversation.ts';
+import { invocationEvents } from './invocation-event-representation.ts';
 import { toInvocationResult } from './invocation-result.ts';
 import type { Invoke } from './invoke.ts';
 
@@ -14,33 +16,61 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
   return {
     async invokePrompt({ path, headers, body, context }) {
       requireScopeOf(body, context.principal);
-      const outcome = await invoke({
+      const { promptId, version, selected, unknownVariables, generate, stream } = await invoke({
         request: { slugOrId: path.slugOrId, ...toPromptRequest(body) },
         keyId: context.principal.keyId,
         timeoutMs: headers['X-Timeout-Ms'],
         cacheControl: headers['Cache-Control'],
-        signal: context.signal,
         traceparent: context.traceparent,
         note: (known) => {
           context.note(known);
         },
       });
-      const { promptId, version, provider, model, unknownVariables, latencyMs, age } = outcome;
+      const versions = {
+        'X-Prompt-Id': promptId,
+        'X-Served-Version': version,
+        ...(body?.version !== undefined && { 'X-Prompt-Version': body.version }),
+      };
+      const warnings = unknownVariableWarnings(unknownVariables);
+      if (body?.stream === true) {
+        const began = performance.now();
+        const streamed = await context.streamEvents(invocationEvents(stream, warnings));
+        const latencyMs = Math.round(performance.now() - began);
+        const answering = streamed.first?.type === 'start' ? streamed.first : { ...selected, age: undefined };
+        return {
+          status: 200,
+          headers: { ...versions, ...answerHeaders(answering, latencyMs) },
+          stream: streamed.stream,
+        };
+      }
+      const generated = await generate(context.signal);
       return {
         status: 200,
-        headers: {
-          'X-Prompt-Id': promptId,
-          'X-Provider': provider,
-          'X-Model': model,
-          'X-Latency-Ms': latencyMs,
-          'X-Cached': age !== undefined,
-          'X-Served-Version': version,
-          ...(body?.version !== undefined && { 'X-Prompt-Version': body.version }),
-          ...(age !== undefined && { Age: age }),
-        },
-        body: { ...toInvocationResult(outcome), ...unknownVariableWarnings(unknownVariables) },
+        headers: { ...versions, ...answerHeaders(generated, generated.latencyMs) },
+        body: { ...toInvocationResult(generated), ...warnings },
       };
     },
+  };
+}
+
+interface AnswerHeaders {
+  readonly 'X-Provider': string;
+  readonly 'X-Model': string;
+  readonly 'X-Latency-Ms': number;
+  readonly 'X-Cached': boolean;
+  readonly Age?: number;
+}
+
+function answerHeaders(
+  { provider, model, age }: Pick<Generated, 'provider' | 'model' | 'age'>,
+  latencyMs: number,
+): AnswerHeaders {
+  return {
+    'X-Provider': provider,
+    'X-Model': model,
+    'X-Latency-Ms': latencyMs,
+    'X-Cached': age !== undefined,
+    ...(age !== undefined && { Age: age }),
   };
 }
 

@@ -1,6 +1,6 @@
-import type { CallOptions } from '../providers/generation.ts';
-import type { GenerateOptions, Generated, Generator } from '../generation/generator.ts';
-import type { Plan } from '../generation/plan.ts';
+import { ProblemError } from '../errors/problem-error.ts';
+import type { CallOptions, Usage } from '../providers/generation.ts';
+import type { GenerateOptions, Generated, GeneratedEvent, Generator } from '../generation/generator.ts';
 import type { Planner, PromptRequest } from '../generation/planner.ts';
 import { bytesOf } from '../generation/request-size.ts';
 import type { Budget } from '../limits/memory-budget.ts';
@@ -21,27 +21,35 @@ export interface Invocation {
   readonly note: (known: { prompt: string; version: number } | { provider: string; model: string }) => void;
   /** The request's `Cache-Control` field; see `parseCacheControl`. */
   readonly cacheControl: string | undefined;
-  /** Aborted when the caller closes the connection. */
-  readonly signal: AbortSignal;
 }
 
-/** The result of an invocation. */
-export interface InvocationOutcome extends Generated {
+/** An invocation that was checked. Nothing was spent. */
+export interface PreparedInvocation {
   readonly promptId: string;
-  /** The version that ran. */
+  /** The version that runs. */
   readonly version: number;
+  /** The provider and model that are called first. */
+  readonly selected: { readonly provider: string; readonly model: string };
   /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknownVariables: readonly string[];
+  /**
+   * Runs it.
+   *
+   * @param signal aborted when nobody needs the answer any more
+   * @throws {ProblemError} too-much-in-progress, overloaded; not-cached; provider-*
+   * @throws The reason of `signal` when that is aborted.
+   */
+  generate(signal: AbortSignal): Promise<Generated>;
+  /** The same for a stream. Call one of both, once. */
+  stream(signal: AbortSignal): AsyncGenerator<GeneratedEvent, void, void>;
 }
 
 /**
- * Runs a prompt.
+ * Checks an invocation.
  *
- * @throws {ProblemError} Before any provider is called, in this order: those of `Planner.fromPrompt`;
- *   too-much-in-progress, overloaded; not-cached. Afterwards provider-*.
- * @throws The reason of `signal` when that is aborted.
+ * @throws {ProblemError} Those of `Planner.fromPrompt`.
  */
-export type Invoke = (invocation: Invocation) => Promise<InvocationOutcome>;
+export type Invoke = (invocation: Invocation) => Promise<PreparedInvocation>;
 
 export interface InvokeSettings {
   /** Deadline of all calls to providers, in milliseconds. */
@@ -52,49 +60,86 @@ export interface InvokeSettings {
 
 export interface InvokeDependencies {
   readonly planner: Pick<Planner, 'fromPrompt'>;
-  readonly generator: Pick<Generator, 'generate'>;
+  readonly generator: Pick<Generator, 'generate' | 'stream'>;
   readonly statistics: Pick<Statistics, 'invoked'>;
   readonly settings: InvokeSettings;
   readonly memory: Budget;
 }
 
 export function createInvoke({ planner, generator, statistics, settings, memory }: InvokeDependencies): Invoke {
-  const generate = async (invocation: Invocation, plan: Plan): Promise<Generated> => {
-    const { keyId, traceparent, signal, timeoutMs = settings.timeoutMs } = invocation;
+  const termsOf = (
+    { keyId, traceparent, timeoutMs = settings.timeoutMs, cacheControl }: Invocation,
+    signal: AbortSignal,
+  ): [call: CallOptions, options: GenerateOptions] => {
     const deadline = performance.now() + Math.min(timeoutMs, settings.timeoutMs);
-    const call: CallOptions = { keyId, traceparent, signal, deadline };
-    const options: GenerateOptions = {
-      cache: parseCacheControl(invocation.cacheControl, settings.cacheMaxAge),
-      checkJson: true,
-    };
-    const release = memory.reserve(keyId, bytesOf(plan));
-    try {
-      return await generator.generate(plan, call, options);
-    } finally {
-      release();
-    }
+    const cache = parseCacheControl(cacheControl, settings.cacheMaxAge);
+    return [
+      { keyId, traceparent, signal, deadline },
+      { cache, checkJson: true },
+    ];
   };
 
   return async (invocation) => {
+    const { keyId, note } = invocation;
     let found: { prompt: string; version: number } | undefined;
+    let selected = { provider: '', model: '' };
+    let plan: Awaited<ReturnType<Planner['fromPrompt']>>;
     try {
-      const plan = await planner.fromPrompt({
+      plan = await planner.fromPrompt({
         ...invocation.request,
         onPrompt(known) {
           found = known;
-          invocation.note(known);
+          note(known);
         },
-        onSelected: invocation.note,
+        onSelected(known) {
+          selected = known;
+          note(known);
+        },
       });
-      const generated = await generate(invocation, plan);
-      const { provider, model } = generated;
-      invocation.note({ provider, model });
-      const { id: promptId, version } = plan.prompt;
-      statistics.invoked(promptId, version, generated);
-      return { ...generated, promptId, version, unknownVariables: plan.unknownVariables };
     } catch (error) {
       if (found !== undefined) statistics.invoked(found.prompt, found.version, undefined);
       throw error;
     }
+    const { id: promptId, version } = plan.prompt;
+    return {
+      ...{ promptId, version, unknownVariables: plan.unknownVariables },
+      selected,
+      async generate(signal) {
+        let generated: Generated | undefined;
+        let release: (() => void) | undefined;
+        try {
+          release = memory.reserve(keyId, bytesOf(plan));
+          generated = await generator.generate(plan, ...termsOf(invocation, signal));
+          note({ provider: generated.provider, model: generated.model });
+          return generated;
+        } finally {
+          release?.();
+          statistics.invoked(promptId, version, generated);
+        }
+      },
+      async *stream(signal) {
+        let generated: Generated | undefined;
+        let spent: Usage | undefined;
+        let release: (() => void) | undefined;
+        try {
+          release = memory.reserve(keyId, bytesOf(plan));
+          const [call, options] = termsOf(invocation, signal);
+          const onLeft = (usage: Usage): void => {
+            spent = usage;
+          };
+          for await (const event of generator.stream(plan, { ...call, onLeft }, options)) {
+            if (event.type === 'start') note({ provider: event.provider, model: event.model });
+            if (event.type === 'finish') generated = event.generated;
+            yield event;
+          }
+        } catch (error) {
+          if (error instanceof ProblemError) spent = error.extensions.usage;
+          throw error;
+        } finally {
+          release?.();
+          statistics.invoked(promptId, version, generated, spent);
+        }
+      },
+    };
   };
 }

@@ -118,6 +118,8 @@ export interface CallOptions {
   readonly maxAttempts?: number;
   /** Called for each failed call to the provider, also for one that is repeated. */
   readonly onFailedAttempt?: (attempt: FailedAttempt) => void;
+  /** Called when a stream is left before its end, with the tokens that the provider has mentioned. */
+  readonly onLeft?: (usage: Usage) => void;
 }
 
 /** A call to a provider that gave no answer. */

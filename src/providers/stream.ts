@@ -11,7 +11,7 @@ import {
   toStreamFailure,
   type Failure,
 } from './failures.ts';
-import type { CallOptions, GenerateEvent, GenerateRequest, ToolCall } from './generation.ts';
+import type { CallOptions, GenerateEvent, GenerateRequest, ToolCall, Usage } from './generation.ts';
 import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage, type SdkProvider } from './sdk-call.ts';
 import { UsageSoFar } from './stream-usage.ts';
 import type { StreamWatch } from './stream-watch.ts';
@@ -63,6 +63,7 @@ export async function* stream(
   const watched = dependencies.watch.begin((limit) => {
     answer.close(endlessStream(limit));
   });
+  let isLeft = true;
   try {
     signal.throwIfAborted();
     let event = first;
@@ -73,14 +74,17 @@ export async function* stream(
       event = await answer.next();
       watched.rest();
     }
+    isLeft = false;
     yield event;
   } catch (error) {
     signal.throwIfAborted();
+    isLeft = false;
     throw error instanceof AnswerError ? toProblem(error.failure, id, model) : error;
   } finally {
     watched.end();
     signal.removeEventListener('abort', cancel);
     answer.close();
+    if (isLeft && answer.usage) call.onLeft?.(answer.usage);
   }
 }
 
@@ -170,6 +174,11 @@ class Answer {
     this.#usage = usage;
     this.#upstream = upstream;
     this.#leave = leave;
+  }
+
+  /** The tokens that the provider has mentioned. */
+  get usage(): Usage | undefined {
+    return this.#usage.usage;
   }
 
   /** @throws AnswerError */

@@ -46,20 +46,29 @@ export interface RecentAttempts {
   readonly failed: number;
 }
 
+interface SpentTokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
 /** An answer to an invocation. */
 interface InvocationAnswer {
   /** Undefined unless it comes from the cache. */
   readonly age: number | undefined;
   readonly latencyMs: number;
-  readonly result: { readonly usage: { readonly inputTokens: number; readonly outputTokens: number } };
+  readonly result: { readonly usage: SpentTokens };
 }
 
 /** What is counted where it happens. The methods only add numbers. */
 export interface Observer {
   /** One answered request. @param isCut whether it is a stream that failed */
   requested(status: number, isCut: boolean): void;
-  /** One invocation of a version of a prompt. @param answer undefined if it failed */
-  invoked(promptId: string, version: number, answer: InvocationAnswer | undefined): void;
+  /**
+   * One invocation of a version of a prompt.
+   * @param answer undefined if it failed
+   * @param spent what a failed one used
+   */
+  invoked(promptId: string, version: number, answer: InvocationAnswer | undefined, spent?: SpentTokens): void;
   /** Also counts attempts and remembers the backlog. @returns the observer to use in place of the given one */
   observing(observer: WebhookObserver): WebhookObserver;
 }
@@ -91,6 +100,7 @@ export interface StatisticsDependencies {
 }
 
 const service = '';
+const noTokens: SpentTokens = { inputTokens: 0, outputTokens: 0 };
 
 export function createStatistics({ store, clock, random }: StatisticsDependencies): Statistics {
   const { count, flush, close } = createCollector({ store, clock, random });
@@ -111,12 +121,12 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
         ...(isServerError ? { serverErrors: 1 } : status >= 400 ? { clientErrors: 1 } : {}),
       });
     },
-    invoked(promptId, version, answer) {
+    invoked(promptId, version, answer, spent = noTokens) {
       const isCached = answer?.age !== undefined;
       const counts = {
         invocations: 1,
         cached: isCached ? 1 : 0,
-        ...(answer === undefined || isCached ? {} : answer.result.usage),
+        ...tokensOf(answer === undefined ? spent : isCached ? noTokens : answer.result.usage),
       };
       const errors = answer === undefined ? 1 : 0;
       const milliseconds = answer === undefined || isCached ? 0 : answer.latencyMs;
@@ -187,6 +197,10 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
       return new Map(ids.map((id): [string, RecentAttempts] => [id, sum('integration', byId.get(id) ?? [])]));
     },
   };
+}
+
+function tokensOf({ inputTokens, outputTokens }: SpentTokens): SpentTokens {
+  return { inputTokens, outputTokens };
 }
 
 function toSeries<K extends Kind>(kind: K, grain: Grain, from: number, tallies: readonly Tally[]): Series<K> {
