@@ -18,8 +18,10 @@ export interface OperationRow {
   readonly body: 'none' | 'optional' | 'required';
   /** The most bytes of a body; 0 if the operation takes none. */
   readonly bodyLimit: number;
-  /** Declared statuses and the media type of each; `null` without a body. */
+  /** Declared statuses and the (first) media type of each; `null` without a body. */
   readonly responses: Readonly<Record<string, string | null>>;
+  /** Media types of successful answers besides these. */
+  readonly otherMedia: readonly string[];
   /** Problem types that the operation declares. */
   readonly problems: readonly string[];
 }
@@ -68,6 +70,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -113,6 +116,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -172,6 +176,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -226,6 +231,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -288,6 +294,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -351,6 +358,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -406,6 +414,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -469,6 +478,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -533,6 +543,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -588,6 +599,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -656,6 +668,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -722,6 +735,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -792,6 +806,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -860,6 +875,9 @@ export const operationTable = {
       "503": "application/problem+json",
       "504": "application/problem+json"
     },
+    "otherMedia": [
+      "text/event-stream"
+    ],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -933,6 +951,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -993,6 +1012,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -1074,6 +1094,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1123,6 +1144,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1173,6 +1195,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1210,6 +1233,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1257,6 +1281,7 @@ export const operationTable = {
       "502": "application/json",
       "503": "application/json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -1314,6 +1339,7 @@ export const operationTable = {
       "500": "application/json",
       "503": "application/json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1354,6 +1380,7 @@ export const operationTable = {
       "500": "application/json",
       "503": "application/json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1414,6 +1441,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1459,6 +1487,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -1515,6 +1544,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1569,6 +1599,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -1637,6 +1668,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1692,6 +1724,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1749,6 +1782,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1817,6 +1851,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1862,6 +1897,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -1917,6 +1953,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -1971,6 +2008,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -2049,6 +2087,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -2094,6 +2133,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -2150,6 +2190,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -2204,6 +2245,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -2295,6 +2337,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -2339,6 +2382,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -2399,6 +2443,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -2449,6 +2494,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -2502,6 +2548,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -2564,6 +2611,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -2609,6 +2657,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -2666,6 +2715,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -2720,6 +2770,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -2780,6 +2831,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -2832,6 +2884,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -2884,6 +2937,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -2939,6 +2993,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -2995,6 +3050,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3050,6 +3106,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -3106,6 +3163,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3173,6 +3231,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3226,6 +3285,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -3280,6 +3340,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3370,6 +3431,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3459,6 +3521,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3507,6 +3570,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3567,6 +3631,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3616,6 +3681,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3666,6 +3732,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3719,6 +3786,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3763,6 +3831,7 @@ export const operationTable = {
       "406": "application/problem+json",
       "500": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "event-type-not-found",
@@ -3787,6 +3856,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3822,6 +3892,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -3854,6 +3925,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3911,6 +3983,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -3947,6 +4020,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "malformed-body",
       "invalid-request",
@@ -4000,6 +4074,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -4055,6 +4130,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -4087,6 +4163,7 @@ export const operationTable = {
       "406": "application/problem+json",
       "500": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "not-acceptable",
@@ -4107,6 +4184,7 @@ export const operationTable = {
       "406": "application/problem+json",
       "500": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "not-acceptable",
@@ -4128,6 +4206,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "not-acceptable",
@@ -4155,6 +4234,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -4195,6 +4275,7 @@ export const operationTable = {
       "500": "application/problem+json",
       "503": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "unauthenticated",
@@ -4232,6 +4313,7 @@ export const operationTable = {
       "406": "application/problem+json",
       "500": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "not-acceptable",
@@ -4260,6 +4342,7 @@ export const operationTable = {
       "406": "application/problem+json",
       "500": "application/problem+json"
     },
+    "otherMedia": [],
     "problems": [
       "invalid-request",
       "not-acceptable",

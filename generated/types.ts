@@ -252,6 +252,26 @@ export interface paths {
          *     model. A failure of the provider is a 502, after up to three attempts within the deadline; `retryable` says whether
          *     a repetition may help. If you close the connection, the provider call is canceled, unless the request has an
          *     `Idempotency-Key`.
+         *
+         *     **Streams.** With `"stream": true` the answer is a stream of Server-Sent Events:
+         *
+         *     | Event | `data` |
+         *     |---|---|
+         *     | `start` | who answers; right before the first content |
+         *     | `text` | the next piece of the text in `delta` |
+         *     | `tool-call` | a whole call of a tool |
+         *     | `finish` | the end: `finishReason`, `usage` and what else an answer without `stream` contains, except the text |
+         *     | `error` | the end of a stream that failed after its status was sent: the problem, and the tokens used so far |
+         *
+         *     Exactly one of `finish` and `error` ends a stream. A stream that ends with neither was cut. Ignore events of other
+         *     types: later releases can add some. Status and headers are sent with the first content, so that failures before it
+         *     have their usual status and fallbacks are tried; but after 10 seconds at most, then with status 200. While there is
+         *     nothing to send, a comment follows every 10 seconds. The deadline applies to the first content; from then on a
+         *     stream ends after 60 seconds without anything from the provider, or after 15 minutes.
+         *
+         *     If you close the connection, the provider call is canceled, unless the request has an `Idempotency-Key`: then it goes
+         *     on, and a repetition gets the whole answer as a short stream. A stream that failed after its first content was paid
+         *     for, so a repetition gets the same failure. Cached answers come as one `text` event.
          */
         post: operations["invokePrompt"];
         delete?: never;
@@ -2978,6 +2998,11 @@ export interface components {
                 tool_call_id?: string;
             } & (unknown & unknown))[];
             /**
+             * @description `true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.
+             * @example true
+             */
+            stream?: boolean;
+            /**
              * UnsupportedMembers
              * @description What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: it is left out.
              * @example ignore
@@ -2991,6 +3016,12 @@ export interface components {
          * @example 1874
          */
         LatencyMs: number;
+        /**
+         * FinishReason
+         * @description Why generation ended: the model finished (`stop`), reached a length limit (`length`), was stopped by a filter (`content-filter`), wants to call tools (`tool-calls`), failed (`error`), or ended for another reason (`other`).
+         * @example stop
+         */
+        FinishReason: ("stop" | "length" | "content-filter" | "tool-calls" | "error" | "other") | components["schemas"]["OtherValue"];
         /**
          * ToolCall
          * @description A call of a tool that the model asks for. Send it back, as it is, in the message of the assistant.
@@ -3039,11 +3070,7 @@ export interface components {
              * @example Ada cannot use the export button since this morning.
              */
             text: string;
-            /**
-             * @description Why generation ended: the model finished (`stop`), reached a length limit (`length`), was stopped by a filter (`content-filter`), wants to call tools (`tool-calls`), failed (`error`), or ended for another reason (`other`).
-             * @example stop
-             */
-            finishReason: ("stop" | "length" | "content-filter" | "tool-calls" | "error" | "other") | components["schemas"]["OtherValue"];
+            finishReason: components["schemas"]["FinishReason"];
             usage: components["schemas"]["Usage"];
             /** @description Calls of tools that the model asks for. Absent if there are none. */
             toolCalls?: components["schemas"]["ToolCall"][];
@@ -7912,6 +7939,128 @@ export interface components {
              */
             status: 503;
         } & components["schemas"]["ProblemFields"];
+        /**
+         * InvocationEvent
+         * @description The `data` of an event of a streamed invocation. `type` is also the type of the event.
+         * @example {
+         *       "type": "start",
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini",
+         *       "cached": false
+         *     }
+         * @example {
+         *       "type": "text",
+         *       "delta": "Ada reports that nobody in her team"
+         *     }
+         * @example {
+         *       "type": "tool-call",
+         *       "toolCall": {
+         *         "id": "call_8fD2",
+         *         "name": "find_customer",
+         *         "arguments": "{\"name\": \"Ada\"}"
+         *       }
+         *     }
+         * @example {
+         *       "type": "finish",
+         *       "finishReason": "stop",
+         *       "usage": {
+         *         "inputTokens": 64,
+         *         "outputTokens": 13
+         *       },
+         *       "latencyMs": 1874
+         *     }
+         * @example {
+         *       "type": "error",
+         *       "problem": {
+         *         "type": "urn:prompt-gateway:problem:provider-bad-answer",
+         *         "title": "Invalid provider answer",
+         *         "status": 502,
+         *         "detail": "The provider's answer is incomplete.",
+         *         "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *         "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *         "provider": "openai",
+         *         "model": "gpt-4.1-mini",
+         *         "retryable": true
+         *       },
+         *       "usage": {
+         *         "inputTokens": 64,
+         *         "outputTokens": 7
+         *       }
+         *     }
+         */
+        InvocationEvent: {
+            /**
+             * @description Type of the event.
+             * @example start
+             * @constant
+             */
+            type: "start";
+            provider: components["schemas"]["ProviderId"];
+            model: components["schemas"]["ModelId"];
+            /**
+             * @description Whether the answer is from the cache.
+             * @example false
+             */
+            cached: boolean;
+            /**
+             * @description Age of a cached answer in seconds.
+             * @example 35
+             */
+            age?: number;
+            /** @description Calls to providers that failed before. Absent if there are none. */
+            attempts?: components["schemas"]["FailedAttempt"][];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example text
+             * @constant
+             */
+            type: "text";
+            /**
+             * @description The text that follows what came before.
+             * @example Ada reports that nobody in her team
+             */
+            delta: string;
+        } | {
+            /**
+             * @description Type of the event.
+             * @example tool-call
+             * @constant
+             */
+            type: "tool-call";
+            toolCall: components["schemas"]["ToolCall"];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example finish
+             * @constant
+             */
+            type: "finish";
+            finishReason: components["schemas"]["FinishReason"];
+            usage: components["schemas"]["Usage"];
+            latencyMs: components["schemas"]["LatencyMs"];
+            /** @description All calls of tools of this answer. Absent if there are none. */
+            toolCalls?: components["schemas"]["ToolCall"][];
+            /**
+             * @description The parsed text of a JSON answer that ended with `stop`.
+             * @example {
+             *       "priority": "high"
+             *     }
+             */
+            object?: unknown;
+            /** @description Calls to providers that failed before this answer. Absent if there are none. */
+            attempts?: components["schemas"]["FailedAttempt"][];
+            warnings?: components["schemas"]["Warnings"];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example error
+             * @constant
+             */
+            type: "error";
+            problem: components["schemas"]["Problem"];
+            usage?: components["schemas"]["Usage"];
+        };
     };
     responses: {
         /** @description A path parameter, query parameter or header does not follow the contract. */
@@ -9731,17 +9880,17 @@ export interface operations {
                      */
                     "X-Prompt-Id": components["schemas"]["PromptId"];
                     /**
-                     * @description Id of the provider that answered.
+                     * @description Id of the provider that answered. In a stream whose first content took longer than 10 seconds, of the selected provider; its `start` event names the provider that answers.
                      * @example openai
                      */
                     "X-Provider": components["schemas"]["ProviderId"];
                     /**
-                     * @description Id of the requested model.
+                     * @description Id of the model of `X-Provider`.
                      * @example gpt-4.1-mini
                      */
                     "X-Model": components["schemas"]["ModelId"];
                     /**
-                     * @description Time of the provider call with its retries, in milliseconds. For a cached answer, the time to read it.
+                     * @description Time of the provider call with its retries, in milliseconds. For a cached answer, the time to read it. For a stream, the time until its headers were sent.
                      * @example 1874
                      */
                     "X-Latency-Ms": components["schemas"]["LatencyMs"];
@@ -9766,10 +9915,29 @@ export interface operations {
                      */
                     Age?: number;
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    /**
+                     * @description `no` for a stream, so that reverse proxies pass on its events at once.
+                     * @example no
+                     */
+                    "X-Accel-Buffering"?: "no";
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["InvocationResult"];
+                    /**
+                     * @example event: start
+                     *     data: {"type":"start","provider":"openai","model":"gpt-4.1-mini","cached":false}
+                     *
+                     *     event: text
+                     *     data: {"type":"text","delta":"Ada reports that nobody in her team"}
+                     *
+                     *     event: text
+                     *     data: {"type":"text","delta":" can use the export button."}
+                     *
+                     *     event: finish
+                     *     data: {"type":"finish","finishReason":"stop","usage":{"inputTokens":64,"outputTokens":13},"latencyMs":1874}
+                     */
+                    "text/event-stream": string;
                 };
             };
             400: components["responses"]["InvalidRequest"];
