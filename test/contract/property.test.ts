@@ -17,6 +17,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 /** Sends generated requests for the prompt gateway over HTTP to the real service on a real database. */
 const { seed, numRuns } = runSettings(10_000);
 const slugs = ['alpha', 'beta', 'gamma', 'delta'];
+const freeSlugs = Array.from({ length: 50 }, (_, index) => `free-${index}`);
 
 let service: TestService;
 let run: GeneratedRun;
@@ -44,11 +45,15 @@ async function makeSomething(): Promise<Record<string, unknown[]>> {
   }
   const key = await run.send('POST', '/api/v1/api-keys', { name: 'x', scopes: ['prompts:read'] });
   return {
-    ...{ slugOrId: slugs, slug: slugs, id: [...runs, key['id']], version: [1, 2, 3] },
+    ...{ slugOrId: slugs, slug: [...slugs, ...freeSlugs], id: [...runs, key['id']], version: [1, 2, 3] },
     ...{ provider: ['echo', 'openai'], selected_provider: ['echo'], model: ['echo-1'], selected_model: ['echo-upper'] },
     ...{ 'Idempotency-Key': ['once', '"once"', 'twice'], 'If-Match': ['*'], Prefer: ['respond-async'], limit: [3] },
     label: ['production', 'staging'],
     // Almost all others are refused: their members have to fit together.
+    ContentPartInput: [
+      { type: 'text', text: 'Hi {{name|you}}' },
+      { type: 'image', url: 'https://images.example.com/{{name|a}}.png' },
+    ],
     fallbacks: [[{ provider: 'echo' }], null],
     tools: [[{ name: 'lookup', parameters: { type: 'object' } }], null],
     tool_choice: ['auto', 'none'],

@@ -179,7 +179,9 @@ export function writeOf(
 }
 
 /** Values that mean the same as a missing member. They may be missing in the answer. */
-const sayingNothing: Readonly<Record<string, string>> = { strict: 'false', variables: '{}' };
+const sayingNothing: Readonly<Record<string, string>> = {
+  ...{ strict: 'false', variables: '{}', parameters: '{}', provider_options: '{}', tools: '[]', fallbacks: '[]' },
+};
 
 /**
  * Compares an answer with its request.

@@ -68,7 +68,7 @@ function requestsOf(entry: OperationEntry, options: SchemaArbitraryOptions): fc.
     .map(({ method, path, query, headers, body, encoding, mediaType }) => ({
       operationId,
       method,
-      url: path + query,
+      url: path === '' ? `/${query}` : path + query,
       headers: {
         ...headers,
         ...(body === undefined ? {} : encoding),
