@@ -5,6 +5,10 @@ import { startMockProvider, type MockProvider } from '../support/mock-provider.t
 import { startTestService, type TestService } from '../support/service.ts';
 import { openSignedIn, signIn } from './support/sign-in.ts';
 
+/** An image of one pixel. */
+const dot =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 const browser = useBrowser();
 let provider: MockProvider;
 let service: TestService;
@@ -214,6 +218,52 @@ describe('prompts', () => {
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: 'Prompts' }).click();
     await page.getByRole('heading', { name: 'Prompts', level: 1 }).waitFor();
+  });
+
+  it('keep the images of a message while its text is edited', async () => {
+    const text = (value: string): object => ({ type: 'text', text: value });
+    const image = (url: string): object => ({ type: 'image', url });
+    const remote = 'https://images.example.com/{{picture}}.png';
+    const { id } = await createPrompt({
+      name: 'Pictures',
+      messages: [
+        { role: 'system', content: 'Look.' },
+        { role: 'user', content: [text('Compare'), image(dot), image(remote)] },
+      ],
+    });
+    const page = await open(`/prompts/${id}`);
+    const message = page.getByRole('region', { name: 'Message 2' });
+    await message.getByRole('img', { name: 'Image URL of part 2 of message 2' }).waitFor();
+    // An image elsewhere is a link; the page would be stopped from loading it.
+    await page.getByRole('textbox', { name: 'picture' }).fill('cat');
+    await page.getByRole('link', { name: 'https://images.example.com/cat.png' }).waitFor();
+    await message.getByLabel('Text of part 1 of message 2').click();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.type(' both.');
+    await page.getByRole('button', { name: 'Add an image to message 1' }).click();
+    const png = { name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from(dot.slice(dot.indexOf(',')), 'base64') };
+    await page
+      .locator('input[type=file]')
+      .first()
+      .setInputFiles({ ...png, mimeType: 'image/svg+xml' });
+    await page.getByRole('alert').getByText('Choose a PNG, JPEG, GIF or WebP image.').waitFor();
+    await page.locator('input[type=file]').first().setInputFiles(png);
+    await page.getByRole('img', { name: 'Image URL of part 2 of message 1' }).waitFor();
+    // Away from the button, whose tooltip covers the page.
+    await page.getByRole('heading', { level: 1 }).hover();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-images');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as version 2.').waitFor();
+    const { body: stored } = await service.call('GET', `/api/v1/prompts/${id}`);
+    expect(stored.messages).toEqual([
+      { role: 'system', content: [text('Look.'), image(dot)] },
+      { role: 'user', content: [text('Compare both.'), image(dot), image(remote)] },
+    ]);
+    await page.getByRole('button', { name: 'Remove part 2 of message 1' }).click();
+    await page.getByLabel('Text of message 1').getByText('Look.').waitFor();
+    await goTo(page, 'History');
+    await page.locator('.cm-merge-b .cm-changedLine', { hasText: '[Image: data:image/png;base64' }).waitFor();
   });
 
   it('show hostile content as text', async () => {

@@ -4,6 +4,20 @@ import { ProblemError } from 'prompt-gateway-client';
 /** What of a form is needed to show mistakes at its fields. */
 type AnyForm = Pick<UseFormReturnType<never>, 'setErrors'>;
 
+/** A mistake that the service found, with its place in the request, for example `tags.0`. */
+export interface PlacedMistake {
+  readonly place: string;
+  readonly detail: string;
+}
+
+/** The mistakes that the service found, as far as they have a place in the request. */
+export function placedMistakes(error: unknown): PlacedMistake[] {
+  if (!(error instanceof ProblemError)) return [];
+  return (error.problem.errors ?? []).flatMap(({ pointer, detail }) =>
+    pointer === undefined || pointer === '#' ? [] : [{ place: readPointer(pointer), detail }],
+  );
+}
+
 /**
  * Shows the mistakes that the service found at the fields of a form.
  * @param toField changes the place of a mistake (`tags.0`) to the name of a field, where they differ
@@ -13,10 +27,7 @@ export function showMistakes(
   error: unknown,
   toField: (place: string) => string = (place) => place,
 ): void {
-  if (!(error instanceof ProblemError)) return;
-  const mistakes = (error.problem.errors ?? []).flatMap(({ pointer, detail }) =>
-    pointer === undefined || pointer === '#' ? [] : [[toField(readPointer(pointer)), detail] as const],
-  );
+  const mistakes = placedMistakes(error).map(({ place, detail }) => [toField(place), detail] as const);
   if (mistakes.length > 0) form.setErrors(Object.fromEntries(mistakes));
 }
 

@@ -108,7 +108,26 @@ export const prompts: Texts['prompts'] = {
     up: (position) => `Nachricht ${position} nach oben`,
     down: (position) => `Nachricht ${position} nach unten`,
     remove: (position) => `Nachricht ${position} entfernen`,
+    addImage: (position) => `Ein Bild zu Nachricht ${position} hinzufügen`,
     movedTo: (position, count) => `Die Nachricht ist jetzt Nummer ${position} von ${count}.`,
+  },
+  parts: {
+    label: (part, message) => `Teil ${part} von Nachricht ${message}`,
+    text: (part, message) => `Text von Teil ${part} von Nachricht ${message}`,
+    image: (part, message) => `Bild-URL von Teil ${part} von Nachricht ${message}`,
+    remove: (part, message) => `Teil ${part} von Nachricht ${message} entfernen`,
+    addText: 'Text hinzufügen',
+    addImage: 'Bild hinzufügen',
+    choose: 'Datei wählen',
+    replace: 'Datei ersetzen',
+    useUrl: 'Stattdessen eine URL',
+    urlMistake: 'Verwenden Sie eine https-URL oder wählen Sie eine Datei.',
+    noUrl: 'Noch kein Bild',
+    shown: 'Bild der Nachricht',
+    fileMistakes: {
+      type: () => 'Wählen Sie ein Bild im Format PNG, JPEG, GIF oder WebP.',
+      size: (largest) => `Die Datei darf höchstens ${largest} groß sein. Geben Sie größere Bilder als URL an.`,
+    },
   },
   hints: {
     undeclared: (name) =>
@@ -189,6 +208,7 @@ export const prompts: Texts['prompts'] = {
     none: 'keiner',
     yes: 'ja',
     no: 'nein',
+    image: 'Bild',
     roles: { system: 'System', user: 'Benutzer', assistant: 'Assistent' },
   },
   codePhrases: {

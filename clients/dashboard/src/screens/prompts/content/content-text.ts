@@ -1,4 +1,5 @@
 import type { Schemas } from 'prompt-gateway-client';
+import { shortUrl } from './image-url.ts';
 
 /** Headings and words of a prompt's content as one text. */
 export interface ContentWords {
@@ -12,6 +13,7 @@ export interface ContentWords {
   readonly none: string;
   readonly yes: string;
   readonly no: string;
+  readonly image: string;
   readonly roles: Readonly<Record<string, string>>;
 }
 
@@ -35,9 +37,19 @@ export function contentText(content: Content, words: ContentWords): string {
   ].join('\n');
 }
 
-/** The messages, each under its role. */
-export function messagesText(messages: Content['messages'], words: Pick<ContentWords, 'roles'>): string {
-  return messages.map(({ role, content }) => `── ${words.roles[role] ?? role} ──\n${content}`).join('\n\n');
+/** The messages, each under its role; images by their address. */
+export function messagesText(messages: Content['messages'], words: Pick<ContentWords, 'roles' | 'image'>): string {
+  return messages
+    .map(({ role, content }) => {
+      const parts = typeof content === 'string' ? [content] : content.map((part) => partText(part, words));
+      return [`── ${words.roles[role] ?? role} ──`, ...parts].join('\n');
+    })
+    .join('\n\n');
+}
+
+function partText(part: Schemas['ContentPart'], { image }: Pick<ContentWords, 'image'>): string {
+  if (part.type === 'text') return part.text ?? '';
+  return part.type === 'image' ? `[${image}: ${shortUrl(part.url ?? '')}]` : JSON.stringify(part);
 }
 
 /** The definitions of the variables; empty if there are none. */

@@ -6,6 +6,9 @@ export type ParsedJson =
   | { readonly value: JsonValue; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: { readonly kind: 'syntax' | 'inexact'; readonly detail: string } };
 
+/** Why a text is no JSON object. */
+export type JsonMistake = 'syntax' | 'inexact' | 'no-object';
+
 /** The third argument of a reviver, where the browser has it (ECMAScript proposal "JSON.parse source text access"). */
 interface ReviverContext {
   readonly source?: string;
@@ -28,6 +31,23 @@ export function parseJson(text: string): ParsedJson {
   } catch (error) {
     return { error: { kind: 'syntax', detail: error instanceof Error ? error.message : String(error) } };
   }
+}
+
+/** Why the text is no JSON object; `undefined` if it is one. */
+export function objectMistake(text: string): JsonMistake | undefined {
+  const parsed = parseJson(text);
+  if (parsed.error !== undefined) return parsed.error.kind;
+  return isObject(parsed.value) ? undefined : 'no-object';
+}
+
+/** The JSON object of a text; `undefined` if it is none. */
+export function objectOf(text: string): { [name: string]: JsonValue } | undefined {
+  const { value } = parseJson(text);
+  return isObject(value) ? value : undefined;
+}
+
+function isObject(value: JsonValue | undefined): value is { [name: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Every number of at most 15 digits within the range of doubles is exact; longer ones if they are written the same. */

@@ -5,27 +5,31 @@ import {
   RenderedPromptTooLargeError,
   renderMessages,
   renderTemplate,
+  type ContentPart,
+  type Message,
   type Placeholder,
   type VariableDefinitions,
 } from 'prompt-gateway-client/template';
 import { useState, type ReactNode } from 'react';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
-import classes from './preview.module.css';
 import type { JsonValue } from './exact-json.ts';
+import { isShownImage } from './image-url.ts';
+import { ImageView } from './image-view.tsx';
+import classes from './preview.module.css';
 
 interface PreviewProps {
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly messages: readonly Message<string>[];
   readonly definitions: VariableDefinitions;
   readonly values: Readonly<Record<string, JsonValue>>;
 }
 
-/** A piece of a rendered message. `name` says which variable it came from; without `text` its value is missing. */
+/** A piece of a rendered text. `name` says which variable it came from; without `text` its value is missing. */
 interface Piece {
   readonly text: string | undefined;
   readonly name: string | undefined;
 }
 
-/** More characters and pieces than this of one message are shown only on demand. */
+/** More characters and pieces than this of one text are shown only on demand. */
 const shownCharacters = 20_000;
 const shownPieces = 2_000;
 
@@ -55,14 +59,37 @@ export function Preview({ messages, definitions, values }: PreviewProps): ReactN
               {prompts.roles[message.role] ?? message.role}
             </Badge>
           </Group>
-          <RenderedMessage pieces={piecesOf(message.content, definitions, values)} />
+          <Stack gap="xs">
+            {partsOf(message.content).map((part, position) => (
+              <RenderedPart key={position} part={part} definitions={definitions} values={values} />
+            ))}
+          </Stack>
         </Paper>
       ))}
     </Stack>
   );
 }
 
-function RenderedMessage({ pieces }: { pieces: readonly Piece[] }): ReactNode {
+/** A text with its values, or an image at its rendered address. */
+function RenderedPart({
+  part: { type, text, url = '' },
+  definitions,
+  values,
+}: Pick<PreviewProps, 'definitions' | 'values'> & { part: ContentPart }): ReactNode {
+  const { prompts } = useTexts();
+  if (type !== 'image') return <RenderedText pieces={piecesOf(text ?? '', definitions, values)} />;
+  if (isShownImage(url)) return <ImageView url={url} label={prompts.parts.shown} />;
+  const pieces = piecesOf(url, definitions, values);
+  const isWhole = pieces.every((piece) => piece.text !== undefined);
+  if (!isWhole) return <RenderedText pieces={pieces} />;
+  return <ImageView url={pieces.map((piece) => piece.text).join('')} label={prompts.parts.shown} />;
+}
+
+function partsOf(content: Message['content']): readonly ContentPart[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+function RenderedText({ pieces }: { pieces: readonly Piece[] }): ReactNode {
   const { shared, prompts } = useTexts();
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? pieces : beginning(pieces);

@@ -1,5 +1,13 @@
 import type { Schemas } from 'prompt-gateway-client';
 import { parseJson, type JsonValue } from './exact-json.ts';
+import {
+  generationDraftOf,
+  generationMistakesOf,
+  generationOf,
+  type Generation,
+  type GenerationDraft,
+  type GenerationMistake,
+} from './generation-draft.ts';
 
 type Prompt = Schemas['Prompt'];
 export type Role = Schemas['MessageRole'];
@@ -7,11 +15,16 @@ export type Role = Schemas['MessageRole'];
 /** The roles that a message can be given. */
 export const roles: readonly Role[] = ['system', 'user', 'assistant'];
 
+/** A part of a message while it is edited. A later release can have stored other types; they stay as they came. */
+export interface DraftPart extends Readonly<Schemas['ContentPart']> {
+  readonly key: string;
+}
+
 /** A message while it is edited. `key` stays the same when messages move. */
 export interface DraftMessage {
   readonly key: string;
   readonly role: string;
-  readonly content: string;
+  readonly content: string | readonly DraftPart[];
 }
 
 /** A definition of a variable while it is edited. Its name can be wrong or taken for a while. */
@@ -25,7 +38,7 @@ export interface DraftVariable {
 }
 
 /** A prompt while it is edited: everything as it was typed. */
-export interface PromptDraft {
+export interface PromptDraft extends GenerationDraft {
   readonly name: string;
   readonly slug: string;
   readonly description: string;
@@ -46,6 +59,8 @@ export interface DraftMistakes {
   readonly testSettings: 'syntax' | 'inexact' | 'size' | undefined;
   /** By the variable's key. */
   readonly variables: ReadonlyMap<string, 'name' | 'taken'>;
+  /** By place. */
+  readonly generation: ReadonlyMap<string, GenerationMistake>;
 }
 
 const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
@@ -55,8 +70,21 @@ const variablePattern = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const largestTestSettings = 16 * 1024;
 
 /** A message with a key of its own. */
-export function newMessage(role: string, content = ''): DraftMessage {
+export function newMessage(role: string, content: DraftMessage['content'] = ''): DraftMessage {
   return { key: crypto.randomUUID(), role, content };
+}
+
+/** A part with a key of its own. */
+export function newPart(part: Schemas['ContentPart']): DraftPart {
+  return { ...part, key: crypto.randomUUID() };
+}
+
+/** The messages of a draft as the contract has them. */
+export function messagesOf(messages: readonly DraftMessage[]): Schemas['Messages'] {
+  return messages.map(({ role, content }) => ({
+    role,
+    content: typeof content === 'string' ? content : content.map(({ key: _, ...part }) => part),
+  }));
 }
 
 /** A definition with a key of its own. */
@@ -68,22 +96,18 @@ export function newVariable(
 }
 
 /** The content of a draft as a version has it. */
-export function contentOf({
-  messages,
-  variables,
-  strict,
-  provider,
-  model,
-}: PromptDraft): Pick<
-  Schemas['PromptVersion'],
-  'messages' | 'variables' | 'strict' | 'selected_provider' | 'selected_model'
-> {
+export function contentOf(
+  draft: PromptDraft,
+): Generation &
+  Pick<Schemas['PromptVersion'], 'messages' | 'variables' | 'strict' | 'selected_provider' | 'selected_model'> {
+  const { messages, variables, strict, provider, model } = draft;
   return {
-    messages: messages.map(({ role, content }) => ({ role, content })),
+    messages: messagesOf(messages),
     variables: definitionsOf(variables),
     strict,
     ...(provider !== '' && { selected_provider: provider }),
     ...(model !== '' && { selected_model: model }),
+    ...generationOf(draft),
   };
 }
 
@@ -99,6 +123,7 @@ export function emptyDraft(): PromptDraft {
     provider: '',
     model: '',
     testSettings: '',
+    ...generationDraftOf({}),
   };
 }
 
@@ -109,7 +134,7 @@ export function draftOf(prompt: Prompt): PromptDraft {
     slug: prompt.slug,
     description: prompt.description ?? '',
     messages: prompt.messages.map(({ role, content }) =>
-      newMessage(role, typeof content === 'string' ? content : content.map(({ text = '' }) => text).join('')),
+      newMessage(role, typeof content === 'string' ? content : content.map(newPart)),
     ),
     variables: Object.entries(prompt.variables ?? {}).map(([name, definition]) =>
       newVariable(name, {
@@ -125,6 +150,7 @@ export function draftOf(prompt: Prompt): PromptDraft {
       prompt.test_settings === undefined || prompt.test_settings === null
         ? ''
         : JSON.stringify(prompt.test_settings, null, 2),
+    ...generationDraftOf(prompt),
   };
 }
 
@@ -167,12 +193,13 @@ export function mistakesOf(draft: PromptDraft, isNew: boolean): DraftMistakes {
       (!slugPattern.test(draft.slug) || draft.slug.length > 80 || uuidPattern.test(draft.slug)),
     testSettings: testSettingsMistake(draft.testSettings),
     variables,
+    generation: generationMistakesOf(draft),
   };
 }
 
 /** Whether something is wrong. */
-export function hasMistakes({ name, slug, testSettings, variables }: DraftMistakes): boolean {
-  return name || slug || testSettings !== undefined || variables.size > 0;
+export function hasMistakes({ name, slug, testSettings, variables, generation }: DraftMistakes): boolean {
+  return name || slug || testSettings !== undefined || variables.size > 0 || generation.size > 0;
 }
 
 function testSettingsMistake(text: string): DraftMistakes['testSettings'] {
@@ -188,6 +215,16 @@ function testSettingsValue(text: string): JsonValue {
   return parsed.error === undefined ? parsed.value : null;
 }
 
+/** Content without any settings of the generation. */
+const cleared: Pick<Schemas['PromptUpdate'], keyof Generation> = {
+  parameters: null,
+  response_format: null,
+  tools: null,
+  tool_choice: null,
+  provider_options: null,
+  fallbacks: null,
+};
+
 /** The body that makes a stored prompt what the draft says. The draft has no mistakes. */
 function updateOf(draft: PromptDraft): Schemas['PromptUpdate'] {
   const { name, slug, description, strict, provider, model } = draft;
@@ -195,13 +232,15 @@ function updateOf(draft: PromptDraft): Schemas['PromptUpdate'] {
     name,
     slug,
     description: description === '' ? null : description,
-    // A later release can have stored other roles; they go back as they came.
-    messages: draft.messages.map(({ role, content }) => ({ role: role as Role, content })),
+    // A later release can have stored other roles and types of parts; they go back as they came.
+    messages: messagesOf(draft.messages) as Schemas['MessagesInput'],
     variables: draft.variables.length === 0 ? null : definitionsOf(draft.variables),
     strict,
     selected_provider: provider === '' ? null : provider,
     selected_model: model === '' ? null : model,
     test_settings: testSettingsValue(draft.testSettings),
+    ...cleared,
+    ...(generationOf(draft) as Partial<typeof cleared>),
   };
 }
 
@@ -218,7 +257,7 @@ export function createOf(draft: PromptDraft): Schemas['PromptCreate'] {
   const { messages, variables, slug, description, provider, model } = draft;
   return {
     name: draft.name,
-    messages: messages.map(({ role, content }) => ({ role: role as Role, content })),
+    messages: messagesOf(messages) as Schemas['MessagesInput'],
     strict: draft.strict,
     test_settings: testSettingsValue(draft.testSettings),
     ...(slug !== '' && { slug }),
@@ -226,5 +265,6 @@ export function createOf(draft: PromptDraft): Schemas['PromptCreate'] {
     ...(variables.length > 0 && { variables: definitionsOf(variables) }),
     ...(provider !== '' && { selected_provider: provider }),
     ...(model !== '' && { selected_model: model }),
+    ...(generationOf(draft) as Pick<Schemas['PromptCreate'], keyof Generation>),
   };
 }

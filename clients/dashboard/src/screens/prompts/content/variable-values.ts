@@ -1,5 +1,5 @@
 import type { TemplateVariable } from 'prompt-gateway-client/template';
-import { parseJson, type JsonValue } from './exact-json.ts';
+import { objectMistake, objectOf, type JsonMistake, type JsonValue } from './exact-json.ts';
 
 /** Values for the variables of a prompt, as they are typed. */
 export interface VariableValues {
@@ -22,16 +22,12 @@ export function withValue({ values }: VariableValues, name: string, text: string
 
 /** Opens the JSON view on the current values, or takes what was typed there. */
 export function withJson(current: VariableValues, text: string): VariableValues {
-  const parsed = parseJson(text.trim() === '' ? '{}' : text);
-  return { values: isObject(parsed.value) ? parsed.value : current.values, json: text };
+  return { values: objectOf(text.trim() === '' ? '{}' : text) ?? current.values, json: text };
 }
 
 /** Whether the text of the JSON view is an object, or why not. */
-export function jsonMistake({ json }: VariableValues): 'syntax' | 'inexact' | 'no-object' | undefined {
-  if (json === undefined || json.trim() === '') return undefined;
-  const parsed = parseJson(json);
-  if (parsed.error !== undefined) return parsed.error.kind;
-  return isObject(parsed.value) ? undefined : 'no-object';
+export function jsonMistake({ json }: VariableValues): JsonMistake | undefined {
+  return json === undefined || json.trim() === '' ? undefined : objectMistake(json);
 }
 
 /** The value of a variable by its own name only; `undefined` if there is none. */
@@ -45,8 +41,4 @@ export function missingOf(variables: readonly TemplateVariable[], current: Varia
     const value = valueOf(current, name);
     return required && (value === undefined || value === null) ? [name] : [];
   });
-}
-
-function isObject(value: JsonValue | undefined): value is { [name: string]: JsonValue } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,11 +1,12 @@
 import { ActionIcon, Group, NativeSelect, Paper, Tooltip } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconGripVertical, IconTrash } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { IconArrowDown, IconArrowUp, IconGripVertical, IconPhotoPlus, IconTrash } from '@tabler/icons-react';
+import { useState, type ReactNode } from 'react';
 import { useTexts } from '../../../shared/texts.tsx';
-import { CodeEditor } from '../code/lazy-code.tsx';
 import type { KnownVariable } from '../code/template-language.ts';
-import { roles, type DraftMessage } from '../content/prompt-draft.ts';
+import { readImage } from '../content/image-url.ts';
+import { newPart, roles, type DraftMessage } from '../content/prompt-draft.ts';
 import classes from './message-card.module.css';
+import { MessageContent } from './message-content.tsx';
 
 interface MessageCardProps {
   readonly message: DraftMessage;
@@ -21,7 +22,7 @@ interface MessageCardProps {
   readonly onDrag: (key: string | undefined) => void;
 }
 
-/** One message: its role, its text, and what moves and removes it. */
+/** One message: its role, its content, and what moves and removes it. */
 export function MessageCard({
   message: { key, role, content },
   position,
@@ -38,6 +39,21 @@ export function MessageCard({
   const texts = prompts.messages;
   // A later release can have stored another role; it stays selectable.
   const known = roles.some((one) => one === role) ? roles : [...roles, role];
+  const [fileMistake, setFileMistake] = useState<'type' | 'size'>();
+  const parts = typeof content === 'string' ? [newPart({ type: 'text', text: content })] : content;
+  const addImage = (url: string): void => {
+    // An image in place of a message that says nothing yet.
+    const before = parts.filter(({ type, text }, index) => index > 0 || type !== 'text' || text !== '');
+    onChange(key, { content: [...before, newPart({ type: 'image', url })] });
+  };
+  const takeFile = async (file: File, replaced?: string): Promise<void> => {
+    const read = await readImage(file);
+    setFileMistake('mistake' in read ? read.mistake : undefined);
+    if ('mistake' in read) return;
+    const { url } = read;
+    if (replaced === undefined) addImage(url);
+    else onChange(key, { content: parts.map((part) => (part.key === replaced ? { ...part, url } : part)) });
+  };
   const button = (label: string, icon: ReactNode, isDisabled: boolean, onClick: () => void): ReactNode => (
     <Tooltip label={label}>
       <ActionIcon aria-label={label} disabled={isDisabled} onClick={onClick}>
@@ -53,6 +69,17 @@ export function MessageCard({
       className={classes.card}
       data-message={key}
       data-dragged={isDragged || undefined}
+      onDragOver={(event) => {
+        if (!isReadOnly && event.dataTransfer.types.includes('Files')) event.preventDefault();
+      }}
+      // Before the text editor, which would insert the bytes of the file.
+      onDropCapture={(event) => {
+        const [file] = event.dataTransfer.files;
+        if (isReadOnly || file === undefined) return;
+        event.preventDefault();
+        event.stopPropagation();
+        void takeFile(file);
+      }}
     >
       <Group gap={4} className={classes.head} wrap="nowrap">
         {!isReadOnly && (
@@ -91,6 +118,9 @@ export function MessageCard({
         />
         {!isReadOnly && (
           <Group gap={2} ms="auto" wrap="nowrap">
+            {button(texts.addImage(position), <IconPhotoPlus size={16} />, false, () => {
+              addImage('');
+            })}
             {button(texts.up(position), <IconArrowUp size={16} />, position === 1, () => {
               onStep(key, -1);
             })}
@@ -103,16 +133,17 @@ export function MessageCard({
           </Group>
         )}
       </Group>
-      <CodeEditor
-        language="template"
-        label={texts.content(position)}
-        value={content}
+      <MessageContent
+        content={content}
+        position={position}
         variables={variables}
-        hints={prompts.hints}
-        placeholder={texts.placeholder}
         isReadOnly={isReadOnly}
-        onChange={(text) => {
-          onChange(key, { content: text });
+        fileMistake={fileMistake}
+        onFile={(file, replaced) => {
+          void takeFile(file, replaced);
+        }}
+        onChange={(changed) => {
+          onChange(key, { content: changed });
         }}
       />
     </Paper>

@@ -6,11 +6,12 @@ import { Page } from '../../../shared/page.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import { UnsavedChanges } from '../../../shared/unsaved-changes.tsx';
 import { versioned } from '../../../shared/versioned.ts';
-import { createOf, emptyDraft, hasMistakes, mistakesOf, sameDraft } from '../content/prompt-draft.ts';
+import { createOf, emptyDraft, hasMistakes, mistakesOf, sameDraft, type PromptDraft } from '../content/prompt-draft.ts';
 import { noValues } from '../content/variable-values.ts';
 import { keepSaved } from '../save-cache.ts';
 import { PromptForm } from './prompt-form.tsx';
 import { SaveBar } from './save-bar.tsx';
+import { ServiceMistakesContext, stillWrong } from './service-mistakes.ts';
 
 /** Creates a prompt with the same form that edits one. */
 export function NewPromptScreen(): ReactNode {
@@ -27,7 +28,7 @@ export function NewPromptScreen(): ReactNode {
   const isCreated = useRef(false);
 
   const creation = useMutation({
-    mutationFn: () => versioned(gateway.prompts.create(createOf(draft))),
+    mutationFn: (sent: PromptDraft) => versioned(gateway.prompts.create(createOf(sent))),
     onSuccess: async (created) => {
       isCreated.current = true;
       await keepSaved(queryClient, created);
@@ -35,32 +36,37 @@ export function NewPromptScreen(): ReactNode {
     },
   });
 
+  const { error, variables: sent } = creation;
+  const refused = useMemo(() => stillWrong(error, sent, draft), [error, sent, draft]);
+
   return (
     <Page
       title={texts.title}
       description={texts.description}
       breadcrumbs={[{ to: '/prompts', label: prompts.list.title }]}
     >
-      <PromptForm
-        draft={draft}
-        setDraft={setDraft}
-        values={values}
-        setValues={setValues}
-        mistakes={mistakes}
-        isChecked={isChecked}
-        isReadOnly={false}
-        isNew
-      />
+      <ServiceMistakesContext value={refused}>
+        <PromptForm
+          draft={draft}
+          setDraft={setDraft}
+          values={values}
+          setValues={setValues}
+          mistakes={mistakes}
+          isChecked={isChecked}
+          isReadOnly={false}
+          isNew
+        />
+      </ServiceMistakesContext>
       <SaveBar
         text={isWrong && isChecked ? prompts.editor.mistakes : texts.hint}
         isWrong={isWrong && isChecked}
         submit={texts.submit}
         isPending={creation.isPending}
-        error={creation.error}
+        error={error}
         discard={shared.cancel}
         onSubmit={() => {
           setChecked(true);
-          if (!isWrong) creation.mutate();
+          if (!isWrong) creation.mutate(draft);
         }}
         onDiscard={() => {
           void navigate({ to: '/prompts' });

@@ -11,6 +11,7 @@ import { messagesText, variablesText, type ContentWords } from '../content/conte
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { PromptForm } from './prompt-form.tsx';
 import { SaveBar } from './save-bar.tsx';
+import { ServiceMistakesContext } from './service-mistakes.ts';
 import { useSavePrompt } from './use-save-prompt.ts';
 
 /** The editor of a stored prompt. */
@@ -49,16 +50,18 @@ export function PromptEditorScreen(): ReactNode {
           </Group>
         </Alert>
       )}
-      <PromptForm
-        draft={draft}
-        setDraft={setDraft}
-        values={values}
-        setValues={setValues}
-        mistakes={mistakes}
-        isChecked={isChecked}
-        isReadOnly={!canWrite}
-        isNew={false}
-      />
+      <ServiceMistakesContext value={saving.mistakes}>
+        <PromptForm
+          draft={draft}
+          setDraft={setDraft}
+          values={values}
+          setValues={setValues}
+          mistakes={mistakes}
+          isChecked={isChecked}
+          isReadOnly={!canWrite}
+          isNew={false}
+        />
+      </ServiceMistakesContext>
       {isDirty && (
         <SaveBar
           text={isWrong && isChecked ? texts.mistakes : texts.unsaved}

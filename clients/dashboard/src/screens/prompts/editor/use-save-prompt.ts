@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { PreconditionFailedError } from 'prompt-gateway-client';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { useNotify } from '../../../shared/notify.ts';
 import { useTexts } from '../../../shared/texts.tsx';
@@ -9,6 +9,7 @@ import { changesOf } from '../content/prompt-draft.ts';
 import { promptKeys, type StoredPrompt } from '../prompt-queries.ts';
 import { keepSaved } from '../save-cache.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
+import { stillWrong, type ServiceMistakes } from './service-mistakes.ts';
 
 /** Saving the draft of the workspace, and deciding when someone else has saved in between. */
 export interface SavePrompt {
@@ -16,6 +17,7 @@ export interface SavePrompt {
   readonly isSaving: boolean;
   /** Why saving failed, other than by a change of someone else. */
   readonly error: unknown;
+  readonly mistakes: ServiceMistakes;
   /** The prompt as someone else has saved it. */
   readonly theirs: StoredPrompt | undefined;
   readonly compare: () => void;
@@ -31,6 +33,7 @@ export function useSavePrompt(): SavePrompt {
   const queryClient = useQueryClient();
   const notify = useNotify();
   const [theirs, setTheirs] = useState<StoredPrompt>();
+  const [sent, setSent] = useState(draft);
 
   const mutation = useMutation({
     mutationFn: async (on: StoredPrompt): Promise<StoredPrompt | undefined> => {
@@ -53,12 +56,16 @@ export function useSavePrompt(): SavePrompt {
     },
   });
 
+  const { error } = mutation;
+  const mistakes = useMemo(() => stillWrong(error, sent, draft), [error, sent, draft]);
   return {
     save: () => {
+      setSent(draft);
       mutation.mutate(base);
     },
     isSaving: mutation.isPending,
-    error: mutation.error,
+    error,
+    mistakes,
     theirs,
     compare: () => {
       setTheirs(stored);
