@@ -60,7 +60,7 @@ export function createAnswers({ cache, metrics, checker }: AnswersDependencies):
   // A request can be large, so its key is made once.
   const keys = new WeakMap<Target, string>();
   const keyOf = (target: Target): string => {
-    const key = keys.get(target) ?? cacheKey(target.provider.id, target.request);
+    const key = keys.get(target) ?? cacheKey(target);
     keys.set(target, key);
     return key;
   };

@@ -85,14 +85,14 @@ export async function* streamTarget(
 }
 
 async function checkedAnswer(
-  { provider, request }: Target,
+  { provider, request, answerFormat = request.responseFormat }: Target,
   result: GenerateResult,
   call: CallOptions,
   checkJson: boolean,
   checker: AnswerChecker,
 ): Promise<CheckedAnswer> {
   if (!checkJson) return { result };
-  const checked = await checkJsonAnswer(request.responseFormat, result, call.keyId, checker);
+  const checked = await checkJsonAnswer(answerFormat, result, call.keyId, checker);
   if (!('mistake' in checked)) return checked;
   const { usage } = result;
   const { model } = request;

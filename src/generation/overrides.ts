@@ -1,4 +1,4 @@
-import { requireConsistent, requireUsableSchemas } from '../prompts/content-rules.ts';
+import { requireAllowedOptions, requireConsistent, requireUsableSchemas } from '../prompts/content-rules.ts';
 import type { Fallback, PromptContent } from '../prompts/prompt.ts';
 import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/generation.ts';
 
@@ -19,7 +19,8 @@ type Overridable = Pick<PromptContent, keyof Overrides>;
 /**
  * How a prompt generates in this request.
  *
- * @throws {ProblemError} as `requireConsistent` and `requireUsableSchemas`, with places in the request
+ * @throws {ProblemError} inconsistent-content, unknown-provider, invalid-provider-option, invalid-schema, with places in
+ *   the request
  */
 export function withOverrides(
   content: Overridable,
@@ -40,6 +41,7 @@ export function withOverrides(
   // What the prompt itself has was checked when it was saved.
   const sent = { providerOptions: providerOptions ?? undefined, fallbacks: fallbacks ?? undefined };
   requireConsistent({ ...merged, ...sent }, isKnownProvider);
+  requireAllowedOptions(sent.providerOptions);
   requireUsableSchemas({ responseFormat: responseFormat ?? undefined, tools: tools ?? undefined });
   return merged;
 }

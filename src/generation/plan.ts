@@ -1,10 +1,12 @@
-import type { GenerateRequest } from '../providers/generation.ts';
+import type { GenerateRequest, ResponseFormat } from '../providers/generation.ts';
 import type { Provider } from '../providers/provider.ts';
 
 /** A provider, and the whole request to it. */
 export interface Target {
   readonly provider: Provider;
   readonly request: GenerateRequest;
+  /** What the answer is checked against, if the provider cannot be told all of it. */
+  readonly answerFormat?: ResponseFormat;
 }
 
 /** What is sent to whom. Everything is checked, and nothing was spent. */

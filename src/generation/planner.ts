@@ -1,6 +1,10 @@
+import { ProblemError } from '../errors/problem-error.ts';
+import { requireAllowedOptions, requireConsistent, requireUsableSchemas } from '../prompts/content-rules.ts';
 import type { Fallback, PromptContent } from '../prompts/prompt.ts';
 import type { Prompts, VersionSelection } from '../prompts/prompts.ts';
 import type { GenerateRequest, Message } from '../providers/generation.ts';
+import { findImageMistakes } from '../providers/images.ts';
+import { selectProviderOptions } from '../providers/provider-options.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import { withOverrides, type Overrides } from './overrides.ts';
 import type { Plan, Target } from './plan.ts';
@@ -22,8 +26,11 @@ export interface PromptRequest extends StoredPrompt, Overrides {
   /** With `model`, overrides the selection of the version that runs; see `selectModel`. */
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
-  /** Messages that follow those of the prompt, as they are. */
-  readonly messages?: readonly Message[] | undefined;
+  /**
+   * Messages that follow those of the prompt, as they are. As a function it is called after what comes before it in the
+   * order of problems, and can throw them.
+   */
+  readonly messages?: readonly Message[] | (() => readonly Message[]) | undefined;
   /** Called with the selected provider and model as soon as they are known. */
   readonly onSelected?: ((selected: { readonly provider: string; readonly model: string }) => void) | undefined;
 }
@@ -53,8 +60,9 @@ export interface Planner {
    * A stored prompt, with overrides.
    *
    * @throws {ProblemError} In this order: prompt-not-found, version-not-found, unknown-label; missing-variables, unknown-variables,
-   *   rendered-prompt-too-large; inconsistent-content, unknown-provider of an override; no-provider-selected,
-   *   unknown-provider, provider-not-configured, also of the fallbacks; unsupported-by-provider
+   *   rendered-prompt-too-large; inconsistent-content, unknown-provider, invalid-provider-option, invalid-schema of an
+   *   override; no-provider-selected, unknown-provider, provider-not-configured, also of the fallbacks; those of
+   *   `messages`; image-not-allowed; unsupported-by-provider
    */
   fromPrompt(request: PromptRequest): Promise<PromptPlan>;
   /**
@@ -66,7 +74,8 @@ export interface Planner {
   /**
    * A request to a provider, without a stored prompt.
    *
-   * @throws {ProblemError} unknown-provider, provider-not-configured; unsupported-by-provider
+   * @throws {ProblemError} unknown-provider, provider-not-configured; inconsistent-content, invalid-provider-option,
+   *   invalid-schema; image-not-allowed; unsupported-by-provider
    */
   direct(request: DirectRequest): Promise<Plan>;
 }
@@ -91,36 +100,39 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
       const content = withOverrides(stored, request, (id) => providers.get(id) !== undefined);
       const selected = selectModel(providers, stored, request);
       request.onSelected?.({ provider: selected.provider.id, model: selected.model });
-      const all = request.messages === undefined ? messages : [...messages, ...request.messages];
-      const targets = withFallbacks(providers, selected, content.fallbacks).map((target) =>
-        toTarget(target, all, content),
-      );
+      const selection = withFallbacks(providers, selected, content.fallbacks);
+      const { messages: appended = [] } = request;
+      const all = [...messages, ...(typeof appended === 'function' ? appended() : appended)];
+      const targets = selection.map((target) => toTarget(target, all, content));
+      const pointerOf = (member: string): string => pointerTo(member, messages.length);
+      requireAllowedImages(targets, pointerOf);
       const limits = await findUnsupported(targets);
-      return {
-        prompt,
-        targets: supportedTargets(limits, request.unsupported ?? 'refuse', (member) =>
-          pointerTo(member, messages.length),
-        ),
-        unknownVariables,
-      };
+      return { prompt, targets: supportedTargets(limits, request.unsupported, pointerOf), unknownVariables };
     },
 
     async compare(request) {
       const { prompt, content, messages, unknownVariables } = await render(request);
       const targets = requireProviders(providers, request.targets).map((target) => toTarget(target, messages, content));
+      requireAllowedImages(targets, placeOf);
       const limits = await findUnsupported(targets);
       const plans = limits.map((limit, index) => ({
         prompt,
-        targets: supportedTargets([limit], request.unsupported ?? 'refuse', () => `#/providers/${index}`),
+        targets: supportedTargets([limit], request.unsupported, () => `#/providers/${index}`),
         unknownVariables,
       }));
       return { prompt, unknownVariables, plans };
     },
 
-    async direct({ provider: id, request, unsupported = 'refuse' }) {
+    async direct({ provider: id, request, unsupported }) {
       const provider = requireProvider(providers, id, { subject: `The provider ${JSON.stringify(id)}` });
-      const limits = await findUnsupported([{ provider, request }]);
-      return { targets: supportedTargets(limits, unsupported, (member) => `#/${member}`), unknownVariables: [] };
+      const { tools, toolChoice, responseFormat, providerOptions } = request;
+      requireConsistent({ tools, toolChoice }, () => true);
+      if (providerOptions !== undefined) requireAllowedOptions({ [id]: providerOptions });
+      requireUsableSchemas({ responseFormat, tools });
+      const targets = [{ provider, request }];
+      requireAllowedImages(targets, placeOf);
+      const limits = await findUnsupported(targets);
+      return { targets: supportedTargets(limits, unsupported, placeOf), unknownVariables: [] };
     },
   };
 }
@@ -131,8 +143,8 @@ function toTarget(
   messages: readonly Message[],
   content: Pick<PromptContent, keyof Overrides>,
 ): Target {
-  const { parameters, responseFormat, tools = [], toolChoice, providerOptions = {} } = content;
-  const options = Object.hasOwn(providerOptions, provider.id) ? providerOptions[provider.id] : undefined;
+  const { parameters, responseFormat, tools = [], toolChoice, providerOptions } = content;
+  const options = selectProviderOptions(provider.id, providerOptions);
   return {
     provider,
     request: {
@@ -146,9 +158,25 @@ function toTarget(
   };
 }
 
+/** @throws {ProblemError} image-not-allowed */
+function requireAllowedImages(targets: readonly Target[], pointerOf: (member: string) => string): void {
+  // All targets get the same messages.
+  const mistakes = findImageMistakes(targets[0]?.request.messages ?? []);
+  if (mistakes.length === 0) return;
+  throw new ProblemError('image-not-allowed', {
+    detail: 'An image of the request cannot be passed on.',
+    errors: mistakes.map(({ member, detail }) => ({ detail, pointer: pointerOf(member) })),
+  });
+}
+
+/** @param member empty for all of the request */
+function placeOf(member: string): string {
+  return member === '' ? '#' : `#/${member}`;
+}
+
 /** The place of a member in an invocation, whose messages follow those of the prompt. */
 function pointerTo(member: string, messagesOfPrompt: number): string {
   const [first, index, ...rest] = member.split('/');
   const appended = first === 'messages' ? Number(index) - messagesOfPrompt : -1;
-  return `#/${appended < 0 ? member : ['messages', appended, ...rest].join('/')}`;
+  return placeOf(appended < 0 ? member : ['messages', appended, ...rest].join('/'));
 }

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { configure } from 'safe-stable-stringify';
-import type { GenerateRequest, GenerateResult } from '../providers/generation.ts';
+import type { GenerateResult } from '../providers/generation.ts';
+import type { Target } from './plan.ts';
 
 /** An answer found in the cache. */
 export interface CachedAnswer {
@@ -16,6 +17,8 @@ export interface ResponseCache {
   get(key: string, maxAgeMs: number): CachedAnswer | undefined;
   set(key: string, result: GenerateResult): void;
 }
+
+type CachedTarget = Omit<Target, 'provider'> & { readonly provider: Pick<Target['provider'], 'id'> };
 
 const canonicalJson = configure({ bigint: false, circularValue: Error });
 
@@ -46,7 +49,7 @@ export function createResponseCache(maxBytes: number, now: () => number): Respon
   };
 }
 
-/** The key of an answer: SHA-256 of the provider and the whole request as canonical JSON. */
-export function cacheKey(provider: string, request: GenerateRequest): string {
-  return hash('sha256', canonicalJson([provider, request]), 'base64url');
+/** The key of an answer: SHA-256 of the provider, the whole request and what the answer is checked against. */
+export function cacheKey({ provider, request, answerFormat }: CachedTarget): string {
+  return hash('sha256', canonicalJson([provider.id, request, answerFormat ?? null]), 'base64url');
 }

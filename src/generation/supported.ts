@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { GenerateRequest, Message } from '../providers/generation.ts';
 import type { Unsupported } from '../providers/provider.ts';
@@ -22,19 +23,21 @@ export async function findUnsupported(targets: readonly Target[]): Promise<Targe
 /**
  * Targets that can do everything that is asked of them.
  *
+ * @param policy refused if left out
  * @param pointerOf the place of a member in the caller's request, as a JSON pointer in a URI fragment
  * @throws {ProblemError} unsupported-by-provider for the first target that cannot do something. With `ignore` this is
- *   left out, unless no message would be left.
+ *   left out, unless no message would be left. A schema is only left out of the request: the answer is still checked
+ *   against it.
  */
 export function supportedTargets(
   limits: readonly TargetLimits[],
-  policy: UnsupportedPolicy,
+  policy: UnsupportedPolicy | undefined,
   pointerOf: (member: string) => string,
 ): Target[] {
   return limits.map(({ target, unsupported }) => {
     if (unsupported.length === 0) return target;
-    const reduced = policy === 'ignore' ? leaveOut(target.request, unsupported) : undefined;
-    if (reduced !== undefined) return { ...target, request: reduced };
+    const reduced = policy === 'ignore' ? leaveOut(target, unsupported) : undefined;
+    if (reduced !== undefined) return reduced;
     const { provider, request } = target;
     throw new ProblemError('unsupported-by-provider', {
       detail: `The provider ${JSON.stringify(provider.id)} cannot do everything that the request asks for.`,
@@ -44,27 +47,37 @@ export function supportedTargets(
   });
 }
 
-/** The names of the contract that are written differently here. */
+/** Members that have another name here than in the contract. */
 const names: Readonly<Partial<Record<string, keyof GenerateRequest>>> = {
   response_format: 'responseFormat',
   tool_choice: 'toolChoice',
   provider_options: 'providerOptions',
 };
 
-/** The request without these members; undefined if it has no message then. */
-function leaveOut(request: GenerateRequest, unsupported: readonly Unsupported[]): GenerateRequest | undefined {
+/** The target without these members; undefined if nothing can be asked without them. */
+function leaveOut(target: Target, unsupported: readonly Unsupported[]): Target | undefined {
+  const { request } = target;
   const paths = unsupported.map(({ member }) => {
     const [first = '', ...rest] = member.split('/');
-    return [names[first] ?? first, ...rest];
+    // A request has only the options of its provider.
+    return [names[first] ?? first, ...(first === 'provider_options' ? rest.slice(1) : rest)];
   });
-  const reduced = without(request, paths) as GenerateRequest;
-  const messages = reduced.messages.filter(saysSomething);
-  if (messages.length === 0) return undefined;
-  const { tools, toolChoice, ...others } = reduced;
+  if (paths.some(([first]) => first === '')) return undefined;
+  const { messages = [], ...reduced } = without(request, paths) as Partial<GenerateRequest>;
+  const { tools = [], toolChoice, parameters = {}, providerOptions = {}, responseFormat } = reduced;
+  const left = messages.filter(saysSomething);
+  if (left.length === 0) return undefined;
+  const isSchemaLeftOut = responseFormat !== undefined && !isDeepStrictEqual(responseFormat, request.responseFormat);
   return {
-    ...others,
-    messages,
-    ...(tools !== undefined && tools.length > 0 && { tools, ...(toolChoice !== undefined && { toolChoice }) }),
+    ...target,
+    request: {
+      ...{ model: request.model, messages: left },
+      ...(Object.keys(parameters).length > 0 && { parameters }),
+      ...(responseFormat !== undefined && { responseFormat }),
+      ...(tools.length > 0 && { tools, ...(toolChoice !== undefined && { toolChoice }) }),
+      ...(Object.keys(providerOptions).length > 0 && { providerOptions }),
+    },
+    ...(isSchemaLeftOut && request.responseFormat !== undefined && { answerFormat: request.responseFormat }),
   };
 }
 

@@ -12,7 +12,7 @@ const longestMetadata = 64 * 1024;
  * The messages of a request that follow those of the prompt. The result of a tool gets the name of its tool from the
  * call in a message before.
  *
- * @throws {ProblemError} invalid-request for a result without a call before it, and for too much provider metadata
+ * @throws {ProblemError} inconsistent-content for a result without a call before it, and for too much provider metadata
  */
 export function readConversation(sent: readonly SentMessage[]): Message[] {
   const errors: ProblemDetail[] = [];
@@ -50,7 +50,10 @@ export function readConversation(sent: readonly SentMessage[]): Message[] {
     }
   });
   if (errors.length === 0) return messages;
-  throw new ProblemError('invalid-request', { detail: 'The body of the request is not valid.', errors });
+  throw new ProblemError('inconsistent-content', {
+    detail: 'The messages of the request do not fit together.',
+    errors,
+  });
 }
 
 function toContent(content: NonNullable<SentMessage['content']>): Content {

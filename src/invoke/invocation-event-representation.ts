@@ -3,21 +3,21 @@ import { toAttempts } from '../generation/attempts.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
 import type { EventSource } from '../http/event-streams.ts';
 import { serverSentEvent } from '../http/server-sent-events.ts';
-import { toInvocationResult } from './invocation-result.ts';
+import { toInvocationResult, toWarnings } from './invocation-result.ts';
 
 type InvocationEvent = components['schemas']['InvocationEvent'];
 
-/** The stream of an invocation, as the contract has it. @param warnings for its last event */
+/** The stream of an invocation, as the contract has it. @param unknownVariables for the warnings of its last event */
 export function invocationEvents(
   open: (signal: AbortSignal) => AsyncIterable<GeneratedEvent>,
-  warnings: Pick<components['schemas']['InvocationResult'], 'warnings'>,
+  unknownVariables: readonly string[],
 ): EventSource<GeneratedEvent> {
   const encode = (event: InvocationEvent): string => serverSentEvent(event, event.type);
   return {
     open,
     isLast: ({ type }) => type === 'finish',
     encoder: () => ({
-      encode: (event) => encode(toInvocationEvent(event, warnings)),
+      encode: (event) => encode(toInvocationEvent(event, unknownVariables)),
       fail: (_problem, details) =>
         encode({
           ...{ type: 'error', problem: details },
@@ -30,10 +30,7 @@ export function invocationEvents(
   };
 }
 
-function toInvocationEvent(
-  event: GeneratedEvent,
-  warnings: Pick<components['schemas']['InvocationResult'], 'warnings'>,
-): InvocationEvent {
+function toInvocationEvent(event: GeneratedEvent, unknownVariables: readonly string[]): InvocationEvent {
   switch (event.type) {
     case 'start': {
       const { type, provider, model, age, attempts } = event;
@@ -48,8 +45,9 @@ function toInvocationEvent(
     case 'tool-call':
       return { type: 'tool-call', toolCall: { ...event.toolCall } };
     case 'finish': {
-      const { text: _text, ...result } = toInvocationResult(event.generated);
-      return { type: 'finish', ...result, latencyMs: event.generated.latencyMs, ...warnings };
+      const { generated } = event;
+      const { text: _text, ...result } = toInvocationResult(generated);
+      return { type: 'finish', ...result, latencyMs: generated.latencyMs, ...toWarnings(unknownVariables, generated) };
     }
   }
 }

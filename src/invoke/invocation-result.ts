@@ -1,8 +1,23 @@
 import type { components } from '../../generated/types.ts';
 import { toAttempts } from '../generation/attempts.ts';
 import type { Generated } from '../generation/generator.ts';
+import { unknownVariableWarnings } from '../generation/render-prompt.ts';
 
 type InvocationResult = components['schemas']['InvocationResult'];
+
+/** The warnings about an invocation. */
+export function toWarnings(
+  unknownVariables: readonly string[],
+  { isUnverified }: Pick<Generated, 'isUnverified'>,
+): Pick<InvocationResult, 'warnings'> {
+  const { warnings = [] } = unknownVariableWarnings(unknownVariables);
+  const unverified = {
+    code: 'unverified-object' as const,
+    detail: 'the check against the schema took too long; the object may not match it',
+  };
+  const all = isUnverified ? [unverified, ...warnings] : warnings;
+  return all.length > 0 ? { warnings: all } : {};
+}
 
 /** The contract's representation of an answer, member by member. */
 export function toInvocationResult({ result, attempts }: Pick<Generated, 'result' | 'attempts'>): InvocationResult {

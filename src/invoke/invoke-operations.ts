@@ -4,10 +4,9 @@ import type { OperationHandlers, Principal } from '../http/operation.ts';
 import type { Generated } from '../generation/generator.ts';
 import type { Overrides } from '../generation/overrides.ts';
 import type { PromptRequest } from '../generation/planner.ts';
-import { unknownVariableWarnings } from '../generation/render-prompt.ts';
 import { readConversation } from './conversation.ts';
 import { invocationEvents } from './invocation-event-representation.ts';
-import { toInvocationResult } from './invocation-result.ts';
+import { toInvocationResult, toWarnings } from './invocation-result.ts';
 import type { Invoke } from './invoke.ts';
 
 type InvokeRequest = NonNullable<components['schemas']['InvokeRequest']>;
@@ -31,10 +30,9 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
         'X-Served-Version': version,
         ...(body?.version !== undefined && { 'X-Prompt-Version': body.version }),
       };
-      const warnings = unknownVariableWarnings(unknownVariables);
       if (body?.stream === true) {
         const began = performance.now();
-        const streamed = await context.streamEvents(invocationEvents(stream, warnings));
+        const streamed = await context.streamEvents(invocationEvents(stream, unknownVariables));
         const latencyMs = Math.round(performance.now() - began);
         const answering = streamed.first?.type === 'start' ? streamed.first : { ...selected, age: undefined };
         return {
@@ -47,7 +45,7 @@ export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invok
       return {
         status: 200,
         headers: { ...versions, ...answerHeaders(generated, generated.latencyMs) },
-        body: { ...toInvocationResult(generated), ...warnings },
+        body: { ...toInvocationResult(generated), ...toWarnings(unknownVariables, generated) },
       };
     },
   };
@@ -83,13 +81,12 @@ function requireScopeOf(body: InvokeRequest | undefined, { scopes }: Principal):
   if (guarded.some((member) => body[member] !== undefined)) throw insufficientScope('providers:invoke');
 }
 
-/** @throws {ProblemError} invalid-request */
 function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrId'> {
   const { variables, version, label, provider, model, messages, unsupported } = body;
   return {
     ...{ variables, version, label, provider, model, unsupported },
     ...toOverrides(body),
-    messages: messages && readConversation(messages),
+    messages: messages && (() => readConversation(messages)),
   };
 }
 

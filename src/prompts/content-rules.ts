@@ -1,5 +1,6 @@
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
 import { findSchemaMistakes, newSchemaAllowance } from '../json-schema/schema-mistakes.ts';
+import { findProviderOptionMistakes } from '../providers/provider-options.ts';
 import type { PromptContent } from './prompt.ts';
 
 /** The most places that a problem lists. */
@@ -16,7 +17,7 @@ const longestOptions = 16 * 1024;
  * @throws {ProblemError} inconsistent-content, unknown-provider
  */
 export function requireConsistent(
-  content: Pick<PromptContent, 'tools' | 'toolChoice' | 'providerOptions' | 'fallbacks'>,
+  content: Partial<Pick<PromptContent, 'tools' | 'toolChoice' | 'providerOptions' | 'fallbacks'>>,
   isKnownProvider: (id: string) => boolean,
 ): void {
   const errors = [...toolMistakes(content), ...sizeMistakes(content)];
@@ -33,7 +34,7 @@ export function requireConsistent(
     })),
     ...Object.keys(content.providerOptions ?? {}).map((provider) => ({
       provider,
-      pointer: `#/provider_options/${provider.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      pointer: placeOfOptions(provider),
     })),
   ];
   const unknown = used.filter(({ provider }) => !isKnownProvider(provider));
@@ -72,7 +73,32 @@ export function requireUsableSchemas({
   });
 }
 
-function toolMistakes({ tools = [], toolChoice }: Pick<PromptContent, 'tools' | 'toolChoice'>): ProblemDetail[] {
+/**
+ * Checks that options change only how a model answers. Options that are left out are not checked.
+ * @throws {ProblemError} invalid-provider-option
+ */
+export function requireAllowedOptions(providerOptions: PromptContent['providerOptions'] = {}): void {
+  const errors = Object.entries(providerOptions).flatMap(([provider, options]) =>
+    findProviderOptionMistakes(provider, options).map(({ detail, pointer }) => ({
+      detail,
+      pointer: placeOfOptions(provider) + pointer,
+    })),
+  );
+  if (errors.length === 0) return;
+  throw new ProblemError('invalid-provider-option', {
+    detail: 'A provider option of the request cannot be used.',
+    errors: errors.slice(0, maxPlaces),
+  });
+}
+
+function placeOfOptions(provider: string): string {
+  return `#/provider_options/${provider.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function toolMistakes({
+  tools = [],
+  toolChoice,
+}: Partial<Pick<PromptContent, 'tools' | 'toolChoice'>>): ProblemDetail[] {
   const names = tools.map(({ name }) => name);
   const mistakes = names.flatMap((name, index) =>
     names.indexOf(name) === index ? [] : [{ detail: 'is the name of another tool', pointer: `#/tools/${index}/name` }],
@@ -86,7 +112,7 @@ function toolMistakes({ tools = [], toolChoice }: Pick<PromptContent, 'tools' | 
   return mistakes;
 }
 
-function sizeMistakes({ providerOptions }: Pick<PromptContent, 'providerOptions'>): ProblemDetail[] {
+function sizeMistakes({ providerOptions }: Partial<Pick<PromptContent, 'providerOptions'>>): ProblemDetail[] {
   if (providerOptions === undefined || Buffer.byteLength(JSON.stringify(providerOptions)) <= longestOptions) return [];
   return [{ detail: `must have at most ${longestOptions} bytes as JSON text`, pointer: '#/provider_options' }];
 }

@@ -3,7 +3,7 @@ import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, retryLostRaces, type EditQueue } from '../editing/edit-queue.ts';
 import type { Listing } from '../lists/listing.ts';
-import { requireConsistent, requireUsableSchemas } from './content-rules.ts';
+import { requireAllowedOptions, requireConsistent, requireUsableSchemas } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
 import { findLabel } from './labels/label.ts';
 import { finishDeletion, finishDeletions, removeOrphans, type Cascade } from './prompt-deletion.ts';
@@ -36,7 +36,7 @@ export interface VersionSelection {
 export interface Prompts {
   /**
    * Stores a prompt as version 1, or finds the one that an earlier attempt stored with the same id.
-   * @throws {ProblemError} slug-taken, unknown-provider, inconsistent-content, invalid-schema
+   * @throws {ProblemError} slug-taken, unknown-provider, inconsistent-content, invalid-provider-option, invalid-schema
    */
   create(prompt: NewPrompt, id: string): Promise<Prompt>;
   get(slugOrId: string): Promise<Prompt>;
@@ -45,8 +45,8 @@ export interface Prompts {
   /** The most recently updated first. @param most at most this number */
   listNames(most: number): Promise<PromptName[]>;
   /**
-   * @throws {ProblemError} slug-taken, edit-conflict, inconsistent-content; unknown-provider and invalid-schema unless the
-   *   prompt already has it
+   * @throws {ProblemError} slug-taken, edit-conflict, inconsistent-content; unknown-provider, invalid-provider-option and
+   *   invalid-schema unless the prompt already has it
    */
   update(slugOrId: string, change: PromptChange, precondition: Precondition<Prompt>): Promise<Prompt>;
   /**
@@ -209,6 +209,7 @@ export function createPrompts({
           unlessEqual(change.fallbacks, prompt.fallbacks),
         ];
         requireConsistent({ tools, toolChoice, providerOptions, fallbacks }, isKnownProvider);
+        requireAllowedOptions(providerOptions);
         requireUsableSchemas({
           responseFormat: unlessEqual(change.responseFormat, prompt.responseFormat),
           tools: unlessEqual(change.tools, prompt.tools),
@@ -218,6 +219,7 @@ export function createPrompts({
     async create(sent, id) {
       requireKnownProvider(sent.selectedProvider);
       requireConsistent(sent, isKnownProvider);
+      requireAllowedOptions(sent.providerOptions);
       requireUsableSchemas(sent);
       const createdAt = clock.now();
       const prompt: Prompt = {

@@ -20,6 +20,7 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
         slugOrId,
         version: body.version,
         label: body.label,
+        unsupported: body.unsupported,
         targets: body.providers,
         variables: body.variables,
         respondAsync: prefersAsync(headers.Prefer),

@@ -5,6 +5,7 @@ import type { Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
 import type { Planner } from '../generation/planner.ts';
+import type { UnsupportedPolicy } from '../generation/supported.ts';
 import { bytesOf } from '../generation/request-size.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -41,6 +42,8 @@ export interface TestRequest {
   readonly label?: string | undefined;
   readonly targets: readonly { readonly provider: string; readonly model?: string }[];
   readonly variables: Readonly<Record<string, unknown>> | undefined;
+  /** What happens if a provider cannot do something; refused if left out. */
+  readonly unsupported?: UnsupportedPolicy | undefined;
   /** Whether the caller wants an immediate answer instead of the results. */
   readonly respondAsync: boolean;
 }
@@ -180,9 +183,9 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const begin = async (
     request: TestRequest,
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
-    const { slugOrId, version, label, variables, targets } = request;
+    const { slugOrId, version, label, variables, targets, unsupported } = request;
     const { prompt, unknownVariables, plans } = await planner.compare({
-      ...{ slugOrId, version, label, variables, targets },
+      ...{ slugOrId, version, label, variables, targets, unsupported },
       onPrompt: request.note,
     });
     keptBytes.check(request.keyId);

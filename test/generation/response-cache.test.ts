@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { cacheKey, createResponseCache } from '../../src/generation/response-cache.ts';
-import type { GenerateRequest, GenerateResult, Message } from '../../src/providers/generation.ts';
+import type { GenerateRequest, GenerateResult, JsonObject, Message } from '../../src/providers/generation.ts';
 
 const answer = (text: string): GenerateResult => ({
   text,
@@ -68,11 +68,11 @@ describe('createResponseCache', () => {
 describe('cacheKey', () => {
   const user = (content: string): Message => ({ role: 'user', content });
   const key = (provider: string, model: string, messages: readonly Message[]): string =>
-    cacheKey(provider, { model, messages });
+    cacheKey({ provider: { id: provider }, request: { model, messages } });
 
   it('is the same for the same request, in whichever order its parts are given', () => {
     expect(key('echo', 'echo-1', [user('a')])).toBe(
-      cacheKey('echo', { messages: [{ content: 'a', role: 'user' }], model: 'echo-1' }),
+      cacheKey({ request: { messages: [{ content: 'a', role: 'user' }], model: 'echo-1' }, provider: { id: 'echo' } }),
     );
   });
 
@@ -95,7 +95,13 @@ describe('cacheKey', () => {
   it('differs for any field that a request may have in the future', () => {
     const base: GenerateRequest = { model: 'echo-1', messages: [user('a')] };
     const said: object[] = [{}, { temperature: 0 }, { temperature: 1 }, { tools: [{ name: 'a' }] }, { tools: [] }];
-    const keys = said.map((more) => cacheKey('echo', { ...base, ...more }));
+    const keys = said.map((more) => cacheKey({ provider: { id: 'echo' }, request: { ...base, ...more } }));
     expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('differs for what the answer is checked against', () => {
+    const target = { provider: { id: 'echo' }, request: { model: 'echo-1', messages: [user('a')] } };
+    const checked = (schema: JsonObject): string => cacheKey({ ...target, answerFormat: { type: 'json', schema } });
+    expect(new Set([cacheKey(target), checked({ type: 'object' }), checked({ type: 'array' })]).size).toBe(3);
   });
 });

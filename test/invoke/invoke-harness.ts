@@ -7,7 +7,7 @@ export const providerKey = 'sk-do-not-show-0123456789';
 
 export interface InvokeHarness {
   readonly service: TestService;
-  /** The server behind the provider `mock`. Its default model is `model-a`. */
+  /** The server behind `mock`, whose default model is `model-a`, and `spare`, whose default model is `spare-a`, and `plain`. */
   readonly mock: MockProvider;
   /** Creates a prompt that says "Hello {{name|world}}" to `mock` by default. @returns its slug */
   createPrompt(fields?: Record<string, unknown>): Promise<string>;
@@ -22,12 +22,19 @@ export interface InvokeHarness {
   close(): Promise<void>;
 }
 
-/** Starts the service with providers `mock` and `structured`, which accepts schemas, and `openai` without credentials. */
+/**
+ * Starts the service with three providers on the same server, and `openai` without credentials. `mock` and `spare` accept
+ * schemas; `plain` does not.
+ */
 export async function startInvokeHarness(options: TestServiceOptions = {}): Promise<InvokeHarness> {
   const mock = await startMockProvider();
-  const provider = { id: 'mock', base_url: mock.url, api_key: providerKey, models: ['model-a', 'model-b'] };
-  const structured = { ...provider, id: 'structured', structured_outputs: true };
-  const environment = { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider, structured]), ...options.environment };
+  const access = { base_url: mock.url, api_key: providerKey };
+  const compatible = [
+    { id: 'mock', ...access, models: ['model-a', 'model-b'], structured_outputs: true },
+    { id: 'spare', ...access, models: ['spare-a'], structured_outputs: true },
+    { id: 'plain', ...access, models: ['plain-a'] },
+  ];
+  const environment = { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify(compatible), ...options.environment };
   const service = await startTestService({ ...options, environment });
   const path = (prompt: string): string => `/api/v1/prompts/${prompt}/invoke`;
   return {

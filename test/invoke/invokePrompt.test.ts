@@ -582,7 +582,7 @@ describe('JSON Schemas of the request', () => {
     mock.behave('model-a', { kind: 'stream', steps: [{ text: JSON.stringify(value) }, { finish: 'stop' }] });
   };
   const json = (schema: unknown): object => ({ response_format: { type: 'json', schema } });
-  const selected = { selected_provider: 'structured' };
+  const selected = { selected_provider: 'mock' };
 
   it.each<[string, object, string]>([
     ['of the answer', json(refused), '#/response_format/schema/properties/a/pattern'],

@@ -140,6 +140,18 @@ describe('refusals', () => {
   });
 
   it.each<[string, Record<string, unknown>]>([
+    ['#/provider_options/openai/model', { provider_options: { openai: { user: 'u', model: 'gpt-5' } } }],
+    ['#/provider_options/anthropic/mcpServers', { provider_options: { anthropic: { mcpServers: [] } } }],
+    ['#/provider_options/echo/headers', { provider_options: { echo: { headers: {} } } }],
+  ])('names the provider option at %s that it does not accept', async (pointer, members) => {
+    const { id } = await create(setup.service);
+    for (const answer of [await post(promptBody(members)), await put(id, members)]) {
+      expect(answer).toMatchObject({ status: 422, body: { type: problem('invalid-provider-option') } });
+      expect((answer.body.errors as { pointer: string }[]).map((error) => error.pointer)).toEqual([pointer]);
+    }
+  });
+
+  it.each<[string, Record<string, unknown>]>([
     ['#/fallbacks/1/provider', { fallbacks: [{ provider: 'echo' }, { provider: 'nobody' }] }],
     ['#/provider_options/no~1body', { provider_options: { 'no/body': {} } }],
   ])('names the unknown provider at %s', async (pointer, members) => {

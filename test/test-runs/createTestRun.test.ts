@@ -351,6 +351,33 @@ describe('422, before any call', () => {
     expect(harness.mock.requests).toHaveLength(0);
   });
 
+  it('names every provider that cannot do what the prompt asks for', async () => {
+    const { id } = await create(harness.service, { parameters: { top_k: 5 } });
+    const providers = [{ provider: 'echo' }, { provider: 'mock' }];
+    const { problem, body } = await refused(id, { providers });
+    expect(problem).toBe('unsupported-by-provider');
+    expect(body).toMatchObject({ provider: 'mock', errors: [{ pointer: '#/providers/1' }] });
+    const ignored = await createTestRun(harness.service, id, { providers, unsupported: 'ignore' });
+    expect(ignored.body.results).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
+    expect(harness.mock.requests.map((request) => request.body)).toEqual([
+      { model: 'model-a', messages: [{ role: 'user', content: 'Summarise: {{ticket}}' }] },
+    ]);
+  });
+
+  it('refuses an image at a private address', async () => {
+    const content = [{ type: 'image', url: 'https://192.168.0.1/{{name|a}}.png' }];
+    const { id } = await create(harness.service, { messages: [{ role: 'user', content }] });
+    const { problem, body } = await refused(id, onMock('model-a'));
+    expect([problem, body['errors']]).toMatchObject(['image-not-allowed', [{ pointer: '#/messages/0/content/0' }]]);
+  });
+
+  it('does not call the fallbacks of the prompt', async () => {
+    const { id } = await create(harness.service, { fallbacks: [{ provider: 'echo' }] });
+    const { body } = await createTestRun(harness.service, id, onMock('mock-garbage'));
+    expect(body.results).toMatchObject([{ status: 'failed', provider: 'mock', model: 'mock-garbage' }]);
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+
   it('refuses a prompt that becomes too large', async () => {
     const prompt = await createPrompt(harness.service, saying('{{a}}'.repeat(100)));
     const { problem } = await refused(prompt, { ...onMock('model-a'), variables: { a: 'x'.repeat(100_000) } });

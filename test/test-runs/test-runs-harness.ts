@@ -14,6 +14,7 @@ export interface TestBody {
   variables?: Record<string, unknown>;
   version?: number;
   label?: string;
+  unsupported?: 'refuse' | 'ignore';
 }
 
 /** A service with a provider `mock`, which is a server of the test, and `openai` without credentials. */

@@ -1,0 +1,131 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Answer } from '../support/service.ts';
+import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
+
+let harness: InvokeHarness;
+
+beforeAll(async () => {
+  harness = await startInvokeHarness();
+});
+afterEach(() => {
+  harness.mock.reset();
+});
+afterAll(async () => {
+  await harness.close();
+});
+
+const schema = {
+  type: 'object',
+  properties: { priority: { enum: ['low', 'high'] } },
+  required: ['priority'],
+  additionalProperties: false,
+};
+const usage = { inputTokens: 11, outputTokens: 7 };
+const called = (): string[] => harness.mock.requests.map(({ model }) => model);
+
+/** Lets the next call for a model answer with a text. */
+function say(text: string, finish: 'stop' | 'length' = 'stop', model = 'model-a'): void {
+  harness.mock.behave(model, { kind: 'stream', steps: [{ text }, { finish }] });
+}
+const promptOf = (format: object, fields: object = {}): Promise<string> =>
+  harness.createPrompt({ response_format: { type: 'json', ...format }, ...fields });
+const invoke = async (prompt: string, cacheControl = 'no-store'): Promise<Answer> =>
+  harness.invoke(prompt, {}, { 'Cache-Control': cacheControl });
+
+describe('an answer in JSON', () => {
+  it.each([
+    ['{"priority": "high"}', { priority: 'high' }],
+    [' [1, 2.5, null, true, "x"]\n', [1, 2.5, null, true, 'x']],
+    ['null', null],
+    ['"text"', 'text'],
+  ])('%j is parsed', async (text, object) => {
+    say(text);
+    const { status, body } = await invoke(await promptOf({}));
+    expect([status, body.text, body.object]).toEqual([200, text, object]);
+  });
+
+  it('is checked against its schema', async () => {
+    say('{"priority": "low"}');
+    const { status, body } = await invoke(await promptOf({ schema }));
+    expect([status, body.object]).toEqual([200, { priority: 'low' }]);
+    expect(body).not.toHaveProperty('warnings');
+  });
+
+  it.each([
+    ['is not JSON', {}, 'Here you are: {"priority": "low"}'],
+    ['is empty', {}, ''],
+    ['breaks its schema', { schema }, '{"priority": "urgent"}'],
+    ['has more than its schema allows', { schema }, '{"priority": "low", "secret": "for your eyes only"}'],
+    ['is nested too deeply', {}, '['.repeat(200) + ']'.repeat(200)],
+  ])('is a failure if it %s, and is not asked for again', async (_, format, text) => {
+    say(text);
+    const answer = await invoke(await promptOf(format));
+    expect([answer.status, problemOf(answer)]).toEqual([502, 'provider-bad-answer']);
+    const attempts = [
+      { provider: 'mock', model: 'model-a', problem: answer.body.type as unknown, usage, may_be_billed: true },
+    ];
+    expect(answer.body).toMatchObject({ provider: 'mock', model: 'model-a', retryable: true, usage, attempts });
+    expect(answer.text).not.toContain('eyes only');
+    expect(called()).toEqual(['model-a']);
+  });
+
+  it('comes from a fallback if the first one is broken', async () => {
+    say('nothing');
+    say('{"priority": "low"}', 'stop', 'spare-a');
+    const answer = await invoke(await promptOf({ schema }, { fallbacks: [{ provider: 'spare' }] }));
+    expect(answer.headers).toMatchObject({ 'x-provider': 'spare' });
+    expect(answer.body).toMatchObject({
+      object: { priority: 'low' },
+      attempts: [{ provider: 'mock', usage, may_be_billed: true }],
+    });
+    expect(called()).toEqual(['model-a', 'spare-a']);
+  });
+
+  it('is passed on as it is if it was cut at a limit', async () => {
+    say('{"priority": "lo', 'length');
+    const { status, body } = await invoke(await promptOf({ schema }));
+    expect([status, body.text, body.finishReason]).toEqual([200, '{"priority": "lo', 'length']);
+    expect(body).not.toHaveProperty('object');
+  });
+
+  it('may be calls of tools instead', async () => {
+    const tools = ['get_weather', 'get_time'].map((name) => ({ name, parameters: { type: 'object' } }));
+    const { status, body } = await invoke(await promptOf({ schema }, { selected_model: 'mock-tools', tools }));
+    expect([status, body.finishReason]).toEqual([200, 'tool-calls']);
+    expect(body).not.toHaveProperty('object');
+  });
+
+  it('is only cached if it is valid', async () => {
+    const prompt = await promptOf({ schema });
+    say('{}');
+    expect((await invoke(prompt, 'max-age=60')).status).toBe(502);
+    say('{"priority": "low"}');
+    const fresh = await invoke(prompt, 'max-age=60');
+    expect([fresh.headers['x-cached'], fresh.body.object]).toEqual(['false', { priority: 'low' }]);
+    const cached = await invoke(prompt, 'max-age=60');
+    expect([cached.headers['x-cached'], cached.body]).toEqual(['true', fresh.body]);
+    expect(called()).toHaveLength(2);
+  });
+
+  it('is passed on with a warning if the check takes too long, and is not cached', async () => {
+    const prompt = await promptOf({ schema: { type: 'array', uniqueItems: true } });
+    const many = JSON.stringify(Array.from({ length: 60_000 }, (_, number) => ({ number })));
+    say(many);
+    const { status, body } = await invoke(prompt, 'max-age=60');
+    expect([status, body.text.length]).toEqual([200, many.length]);
+    expect(body.warnings).toEqual([{ code: 'unverified-object', detail: expect.any(String) }]);
+    say('[1]');
+    expect((await invoke(prompt, 'max-age=60')).headers['x-cached']).toBe('false');
+  });
+
+  it('is checked in test runs too', async () => {
+    say('{}');
+    const { body } = await harness.service.call('POST', `/api/v1/prompts/${await promptOf({ schema })}/test`, {
+      body: { providers: [{ provider: 'mock' }, { provider: 'echo' }] },
+    });
+    expect(body.results).toMatchObject([
+      { status: 'failed', error: { type: 'urn:prompt-gateway:problem:provider-bad-answer' } },
+      { provider: 'echo' },
+    ]);
+  });
+});
