@@ -607,16 +607,19 @@ describe('JSON Schemas of the request', () => {
     expect([correct.status, correct.body.object]).toEqual([200, text]);
   });
 
-  it('passes an answer on if its check does not end', async () => {
+  it('passes an answer on with a warning if its check does not end, and does not cache it', async () => {
     const own = await startInvokeHarness({ answerCheckMs: 20 });
     try {
       const prompt = await own.createPrompt(selected);
       const items = Array.from({ length: 100_000 }, (_, index) => [index]);
       says(own.mock, items);
       const schema = { allOf: Array.from({ length: 3000 }, () => ({ uniqueItems: true })) };
-      const answer = await own.invoke(prompt, json(schema));
+      const answer = await own.invoke(prompt, json(schema), { 'Cache-Control': 'max-age=60' });
       expect([answer.status, answer.body.object]).toEqual([200, items]);
+      expect(answer.body.warnings).toEqual([{ code: 'unverified-object', detail: expect.any(String) }]);
       expect(own.mock.requests).toHaveLength(1);
+      const again = await own.invoke(prompt, json(schema), { 'Cache-Control': 'only-if-cached' });
+      expect(problemOf(again)).toBe('not-cached');
     } finally {
       await own.close();
     }

@@ -360,7 +360,7 @@ describe('422, before any call', () => {
     const ignored = await createTestRun(harness.service, id, { providers, unsupported: 'ignore' });
     expect(ignored.body.results).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
     expect(harness.mock.requests.map((request) => request.body)).toEqual([
-      { model: 'model-a', messages: [{ role: 'user', content: 'Summarise: {{ticket}}' }] },
+      { model: 'model-a', messages: [{ role: 'user', content: 'Hello' }] },
     ]);
   });
 
