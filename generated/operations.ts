@@ -1031,6 +1031,8 @@ export const operationTable = {
       "unknown-variables",
       "unknown-provider",
       "provider-not-configured",
+      "image-not-allowed",
+      "unsupported-by-provider",
       "rendered-prompt-too-large",
       "idempotency-key-reused",
       "rate-limited",

@@ -248,10 +248,22 @@ export interface paths {
          *     Variables that the prompt does not know (does not declare or use) are ignored and listed in `warnings`. If the
          *     prompt is `strict`, they are refused with `unknown-variables`.
          *
-         *     The service checks the request before it calls a provider, in this order: prompt, version or label, variables, provider,
-         *     model. A failure of the provider is a 502, after up to three attempts within the deadline; `retryable` says whether
-         *     a repetition may help. If you close the connection, the provider call is canceled, unless the request has an
-         *     `Idempotency-Key`.
+         *     `parameters` are merged with those of the prompt. `response_format`, `tools`, `tool_choice`, `provider_options` and
+         *     `fallbacks` replace those of the prompt, and `null` means none. The last four also need the scope
+         *     `providers:invoke`. `messages` continue the conversation after the messages of the prompt.
+         *
+         *     The service checks the request before it calls a provider, in this order: prompt, version or label, variables, what
+         *     the request overrides, providers of the prompt and of its fallbacks, appended messages, images, and what each
+         *     provider can do. `POST …/render` makes the same checks, and returns what would be sent.
+         *
+         *     If the provider fails in a way that another may not (time-out, rate limit, server error, refused credentials, invalid
+         *     answer), the first of `fallbacks` is called, then the next. The last one is called up to three times. There are at
+         *     most six calls, and all of them together end before the deadline. `X-Provider` and `X-Model` name who answered.
+         *     `attempts` lists the calls that failed, and which of them may be billed. If all fail, the answer is a 502 with the
+         *     last failure; `retryable` says whether a repetition may help.
+         *
+         *     If `response_format` is `json`, an answer that ended with `stop` is parsed into `object` and checked against the
+         *     schema. If it is not valid, the call has failed, but its tokens were used: they are in `usage`.
          *
          *     **Streams.** With `"stream": true` the answer is a stream of Server-Sent Events:
          *
@@ -269,7 +281,7 @@ export interface paths {
          *     nothing to send, a comment follows every 10 seconds. The deadline applies to the first content; from then on a
          *     stream ends after 60 seconds without anything from the provider, or after 15 minutes.
          *
-         *     If you close the connection, the provider call is canceled, unless the request has an `Idempotency-Key`: then it goes
+         *     If you close the connection, the calls are canceled, unless the request has an `Idempotency-Key`: then they go
          *     on, and a repetition gets the whole answer as a short stream. A stream that failed after its first content was paid
          *     for, so a repetition gets the same failure. Cached answers come as one `text` event.
          */
@@ -319,8 +331,8 @@ export interface paths {
          * @description Runs the prompt on up to 20 providers and models at the same time and stores the results. If a provider fails, its
          *     result has an `error` instead of a `result`; the others are not affected.
          *
-         *     The service checks providers, variables and version before it calls a provider. If one provider is unknown, the
-         *     whole request is refused.
+         *     The service checks version, variables, providers, images and what each provider can do before it calls a provider. If
+         *     one provider is unknown, the whole request is refused. `fallbacks` of the prompt are not called.
          *
          *     The answer comes when the results are stored. With `Prefer: respond-async` it is a 202 and comes immediately; get
          *     the results when the test run is `done`.
@@ -1978,10 +1990,10 @@ export interface components {
          */
         Warning: {
             /**
-             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable.
+             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer against its schema took too long, so `object` may not match it.
              * @example unknown-variable
              */
-            code: ("unknown-variable" | "not-a-placeholder" | "unused-variable") | components["schemas"]["OtherValue"];
+            code: ("unknown-variable" | "not-a-placeholder" | "unused-variable" | "unverified-object") | components["schemas"]["OtherValue"];
             /**
              * @description What is wrong at this place, for people.
              * @example is not declared or used by the prompt
@@ -3163,6 +3175,13 @@ export interface components {
              * @example production
              */
             label?: string;
+            /**
+             * TestUnsupportedMembers
+             * @description What happens if a provider cannot do something that the prompt asks for. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: it is left out for this provider.
+             * @example ignore
+             * @enum {string}
+             */
+            unsupported?: "refuse" | "ignore";
         };
         /**
          * TestRunId
@@ -6991,7 +7010,7 @@ export interface components {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-label
              */
-            type: ("urn:prompt-gateway:problem:unknown-label" | "urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:unknown-label" | "urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:image-not-allowed" | "urn:prompt-gateway:problem:unsupported-by-provider" | "urn:prompt-gateway:problem:rendered-prompt-too-large" | "urn:prompt-gateway:problem:idempotency-key-reused") | components["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 422
@@ -9832,7 +9851,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Time limit for the provider with its retries, in milliseconds. It can lower the service's own deadline (60 seconds by default), but not raise it.
+                 * @description Time limit for all calls to providers, in milliseconds. It can lower the service's own deadline (60 seconds by default), but not raise it.
                  * @example 15000
                  */
                 "X-Timeout-Ms"?: number;
@@ -9841,9 +9860,10 @@ export interface operations {
                  *     (`INVOKE_CACHE_MAX_AGE`). Unknown directives are ignored.
                  *
                  *     All API keys of an installation share the cache: an answer to one key also serves another key with the same
-                 *     messages and model. Answers with the `finishReason` `error` or `other` are never cached.
+                 *     request to the same model. Only answers with the `finishReason` `stop`, `length` or `tool-calls` are cached. With
+                 *     `fallbacks`, each provider is looked up before it is called.
                  *
-                 *     - `max-age=N`: accept an answer from the same model to the same messages that is at most N seconds old.
+                 *     - `max-age=N`: accept an answer from the same model to the same request that is at most N seconds old.
                  *     - `no-cache`: call the provider and cache the answer.
                  *     - `no-store`: do not use the cache, and do not cache the answer.
                  *     - `only-if-cached`: never call the provider; 504 if there is no cached answer.
@@ -9890,7 +9910,7 @@ export interface operations {
                      */
                     "X-Model": components["schemas"]["ModelId"];
                     /**
-                     * @description Time of the provider call with its retries, in milliseconds. For a cached answer, the time to read it. For a stream, the time until its headers were sent.
+                     * @description Time from the first call of a provider to the answer, in milliseconds. For a cached answer, the time to read it. For a stream, the time until its headers were sent.
                      * @example 1874
                      */
                     "X-Latency-Ms": components["schemas"]["LatencyMs"];

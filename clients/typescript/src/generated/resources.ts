@@ -110,10 +110,22 @@ export interface PromptsResource {
    * Variables that the prompt does not know (does not declare or use) are ignored and listed in `warnings`. If the
    * prompt is `strict`, they are refused with `unknown-variables`.
    *
-   * The service checks the request before it calls a provider, in this order: prompt, version or label, variables, provider,
-   * model. A failure of the provider is a 502, after up to three attempts within the deadline; `retryable` says whether
-   * a repetition may help. If you close the connection, the provider call is canceled, unless the request has an
-   * `Idempotency-Key`.
+   * `parameters` are merged with those of the prompt. `response_format`, `tools`, `tool_choice`, `provider_options` and
+   * `fallbacks` replace those of the prompt, and `null` means none. The last four also need the scope
+   * `providers:invoke`. `messages` continue the conversation after the messages of the prompt.
+   *
+   * The service checks the request before it calls a provider, in this order: prompt, version or label, variables, what
+   * the request overrides, providers of the prompt and of its fallbacks, appended messages, images, and what each
+   * provider can do. `POST …/render` makes the same checks, and returns what would be sent.
+   *
+   * If the provider fails in a way that another may not (time-out, rate limit, server error, refused credentials, invalid
+   * answer), the first of `fallbacks` is called, then the next. The last one is called up to three times. There are at
+   * most six calls, and all of them together end before the deadline. `X-Provider` and `X-Model` name who answered.
+   * `attempts` lists the calls that failed, and which of them may be billed. If all fail, the answer is a 502 with the
+   * last failure; `retryable` says whether a repetition may help.
+   *
+   * If `response_format` is `json`, an answer that ended with `stop` is parsed into `object` and checked against the
+   * schema. If it is not valid, the call has failed, but its tokens were used: they are in `usage`.
    *
    * **Streams.** With `"stream": true` the answer is a stream of Server-Sent Events:
    *
@@ -131,7 +143,7 @@ export interface PromptsResource {
    * nothing to send, a comment follows every 10 seconds. The deadline applies to the first content; from then on a
    * stream ends after 60 seconds without anything from the provider, or after 15 minutes.
    *
-   * If you close the connection, the provider call is canceled, unless the request has an `Idempotency-Key`: then it goes
+   * If you close the connection, the calls are canceled, unless the request has an `Idempotency-Key`: then they go
    * on, and a repetition gets the whole answer as a short stream. A stream that failed after its first content was paid
    * for, so a repetition gets the same failure. Cached answers come as one `text` event.
    *
@@ -304,8 +316,8 @@ export interface TestRunsResource {
    * Runs the prompt on up to 20 providers and models at the same time and stores the results. If a provider fails, its
    * result has an `error` instead of a `result`; the others are not affected.
    *
-   * The service checks providers, variables and version before it calls a provider. If one provider is unknown, the
-   * whole request is refused.
+   * The service checks version, variables, providers, images and what each provider can do before it calls a provider. If
+   * one provider is unknown, the whole request is refused. `fallbacks` of the prompt are not called.
    *
    * The answer comes when the results are stored. With `Prefer: respond-async` it is a 202 and comes immediately; get
    * the results when the test run is `done`.
@@ -318,7 +330,7 @@ export interface TestRunsResource {
    * `Idempotency-Key` gets 409 `test-run-not-stored`, and the key can then start a new test run.
    *
    * @param slugOrId The prompt's slug or its id.
-   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `test-run-not-stored` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `provider-not-configured` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `test-run-not-stored` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `provider-not-configured` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422)
    */
   create: CreateTestRunMethod;
 
