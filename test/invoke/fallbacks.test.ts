@@ -30,7 +30,7 @@ const attemptsOf = ({ body }: Answer): unknown => (body as { attempts?: unknown 
 const failures: [model: string, problem: string, mayBeBilled: boolean][] = [
   ['mock-500', 'provider-failed', false],
   ['mock-503-1', 'provider-failed', false],
-  ['mock-408', 'provider-failed', false],
+  ['mock-408', 'provider-failed', true],
   ['mock-429', 'provider-rate-limited', false],
   ['mock-401', 'provider-refused-credentials', false],
   ['mock-403', 'provider-refused-credentials', false],

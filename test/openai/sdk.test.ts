@@ -52,7 +52,7 @@ describe('chat', () => {
       additionalProperties: false,
     };
     const completion = await openai.chat.completions.parse({
-      ...{ model: 'structured/model-a', messages },
+      ...{ model: 'mock/model-a', messages },
       response_format: { type: 'json_schema', json_schema: { name: 'triage', schema, strict: true } },
     });
     expect(completion.choices[0]?.message.parsed).toEqual({ priority: 'high' });
