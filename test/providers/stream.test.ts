@@ -124,6 +124,21 @@ describe.each(formats)('a stream of %s', (id, early) => {
     expect(problem?.extensions.usage).toEqual(early);
   });
 
+  it.each([
+    ['before', []],
+    ['after', [{ text: 'Hello' }]],
+  ] as const)(
+    'that reports an error %s content is ended by the service, not by the provider',
+    async (_when, content) => {
+      const steps: Step[] = [...content, { error: 'server_error' }, 'hang'];
+      harness.mock.behave('gpt', { kind: 'stream', steps });
+      const { events, problem } = await run(id, 'gpt', { maxAttempts: 1 });
+      expect(events).toHaveLength(content.length);
+      expect(problem?.type).toBe('provider-failed');
+      expect(await endings()).toEqual([broken]);
+    },
+  );
+
   it('that contains an event which is not JSON ends there', async () => {
     const { texts, problem } = await run(id, 'mock-broken');
     expect(texts).toEqual(['Hello', ' from']);
