@@ -1,7 +1,8 @@
+import type { GeneratedEvent } from '../generation/generator.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { chatPlaces, readChatCompletion } from './chat-request.ts';
-import { toChatCompletion, type ChatHead } from './chat-representation.ts';
+import { createChunkEncoder, toChatCompletion, type ChatHead } from './chat-representation.ts';
 import type { PrepareRun } from './compatible-runs.ts';
 
 export interface ChatOperationsDependencies {
@@ -29,8 +30,24 @@ export function chatOperations({
         },
       });
       const head: ChatHead = { id: context.resourceId, createdAt: clock.now().getTime() };
-      const { provider, model, result } = await run.generate(context.signal);
-      return { status: 200, body: toChatCompletion(head, `${provider}/${model}`, result) };
+      if (body.stream !== true) {
+        const { provider, model, result } = await run.generate(context.signal);
+        return { status: 200, body: toChatCompletion(head, `${provider}/${model}`, result) };
+      }
+      const includesUsage = body.stream_options?.include_usage === true;
+      const { stream } = await context.streamEvents<GeneratedEvent>({
+        open: (signal) => run.stream(signal),
+        isLast: ({ type }) => type === 'finish',
+        encoder: () => createChunkEncoder(head, { includesUsage }),
+        merge: joinTexts,
+      });
+      return { status: 200, stream };
     },
   };
+}
+
+/** Neighbouring texts of a kept answer become one. */
+function joinTexts(one: GeneratedEvent, next: GeneratedEvent): GeneratedEvent | undefined {
+  if (one.type !== 'text' || next.type !== 'text') return undefined;
+  return { type: 'text', delta: one.delta + next.delta };
 }

@@ -1,4 +1,8 @@
 import type { operations } from '../../generated/types.ts';
+import { toCompatibleError } from '../errors/compatible-error.ts';
+import type { GeneratedEvent } from '../generation/generator.ts';
+import type { EventEncoder } from '../http/event-streams.ts';
+import { serverSentEvent } from '../http/server-sent-events.ts';
 import type { FinishReason, GenerateResult, ToolCall, Usage } from '../providers/generation.ts';
 import { toExtraContent } from './chat-request.ts';
 
@@ -33,6 +37,46 @@ export function toChatCompletion(head: ChatHead, model: string, result: Generate
       },
     ],
     usage: usageOf(usage),
+  };
+}
+
+/**
+ * Writes the chunks of an answer that is streamed: first the role, then the pieces, the reason of the end, the usage if
+ * it is wanted, and `[DONE]`. A failure is an `error` without `[DONE]`, which the SDKs throw.
+ */
+export function createChunkEncoder(
+  head: ChatHead,
+  { includesUsage }: { readonly includesUsage: boolean },
+): EventEncoder<GeneratedEvent> {
+  let model = '';
+  let calls = 0;
+  const write = (choices: readonly object[], usage: Usage | null = null): string =>
+    serverSentEvent({
+      ...headOf(head, 'chat.completion.chunk'),
+      ...{ model, choices },
+      // Clients know that a stream has usage by this member.
+      ...(includesUsage && { usage: usage === null ? null : usageOf(usage) }),
+    });
+  const piece = (delta: object, finish: string | null = null): string =>
+    write([{ index: 0, delta, logprobs: null, finish_reason: finish }]);
+  return {
+    encode(event) {
+      switch (event.type) {
+        case 'start':
+          model = `${event.provider}/${event.model}`;
+          return piece({ role: 'assistant', content: '', refusal: null });
+        case 'text':
+          return piece({ content: event.delta });
+        case 'tool-call':
+          return piece({ tool_calls: [{ index: calls++, ...toChatCall(event.toolCall) }] });
+        case 'finish': {
+          const { finishReason, usage } = event.generated.result;
+          const last = includesUsage ? write([], usage) : '';
+          return piece({}, reasonOf(finishReason)) + last + serverSentEvent('[DONE]');
+        }
+      }
+    },
+    fail: (_problem, details) => serverSentEvent(toCompatibleError(details)),
   };
 }
 

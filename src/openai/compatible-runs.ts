@@ -1,7 +1,7 @@
 import type { Scope } from '../../generated/operations.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
-import type { Generated, GenerateOptions, Generator } from '../generation/generator.ts';
+import type { Generated, GeneratedEvent, GenerateOptions, Generator } from '../generation/generator.ts';
 import type { Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
 import { bytesOf } from '../generation/request-size.ts';
@@ -36,6 +36,8 @@ export interface CompatibleRun {
   readonly plan: Plan;
   /** @throws {ProblemError} too-much-in-progress, overloaded; provider-* */
   generate(signal: AbortSignal): Promise<Generated>;
+  /** The same for an answer that is streamed. Leaving the loop cancels the call. */
+  stream(signal: AbortSignal): AsyncGenerator<GeneratedEvent, void, void>;
 }
 
 /**
@@ -48,11 +50,11 @@ export type PrepareRun = (request: CompatibleRequest) => Promise<CompatibleRun>;
 
 export interface CompatibleRunsDependencies {
   readonly planner: Pick<Planner, 'fromPrompt' | 'direct'>;
-  readonly generator: Pick<Generator, 'generate'>;
+  readonly generator: Pick<Generator, 'generate' | 'stream'>;
   readonly providers: Pick<ProviderRegistry, 'get'>;
   readonly statistics: Pick<Statistics, 'invoked'>;
   readonly memory: Budget;
-  /** Deadline of all calls to providers, in milliseconds. */
+  /** Deadline of all calls to providers, in milliseconds; for a stream, of the first content. */
   readonly timeoutMs: number;
 }
 
@@ -103,6 +105,25 @@ export function createCompatibleRuns(dependencies: CompatibleRunsDependencies): 
         } catch (error) {
           count(undefined);
           throw error;
+        }
+      },
+      async *stream(signal) {
+        let isCounted = false;
+        try {
+          const release = memory.reserve(keyId, bytesOf(plan));
+          try {
+            for await (const event of generator.stream(plan, callOf(signal), options)) {
+              if (event.type === 'finish') {
+                isCounted = true;
+                answered(event.generated);
+              }
+              yield event;
+            }
+          } finally {
+            release();
+          }
+        } finally {
+          if (!isCounted) count(undefined);
         }
       },
     };

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 import { problem, problemIn, startAnother } from '../support/per-operation.ts';
-import type { Answer, CallOptions } from '../support/service.ts';
+import { counting, untilTotals } from '../statistics/statistics-harness.ts';
+import type { Answer, CallOptions, TestService } from '../support/service.ts';
 
 let harness: InvokeHarness;
 beforeAll(async () => {
-  harness = await startInvokeHarness();
+  harness = await startInvokeHarness(counting);
 });
 afterAll(() => harness.close());
 afterEach(() => {
@@ -242,18 +243,6 @@ describe('422', () => {
     expect([status, body.error.code]).toEqual([422, 'no-provider-selected']);
   });
 
-  it('unknown-provider: the prompt selects one that this process does not know', async () => {
-    const slug = await harness.createPrompt();
-    const other = await startAnother(harness.service);
-    try {
-      const body = { model: `prompt/${slug}`, messages: [] };
-      const answer = await other.call('POST', '/v1/chat/completions', { body });
-      expect([answer.status, answer.body.error.code]).toEqual([422, 'unknown-provider']);
-    } finally {
-      await other.close();
-    }
-  });
-
   it('unsupported-by-provider: an image that the provider does not take', async () => {
     const image = { type: 'image_url', image_url: { url: 'https://images.example.com/a.png' } };
     const { status, body } = await create({ model: 'mock/model-a', messages: [{ role: 'user', content: [image] }] });
@@ -343,4 +332,109 @@ describe('502', () => {
     expect(headers['x-should-retry']).toBe(shouldRetry);
     expect(harness.mock.requests).toHaveLength(1);
   });
+});
+
+describe('another process', () => {
+  let other: TestService;
+  beforeAll(async () => {
+    const provider = { id: 'other', base_url: harness.mock.url, models: ['model-a'] };
+    const OPENAI_COMPATIBLE_PROVIDERS = JSON.stringify([provider]);
+    other = await startAnother(harness.service, { INVOKE_TIMEOUT_MS: '500', OPENAI_COMPATIBLE_PROVIDERS });
+  });
+  afterAll(() => other.close());
+
+  it('422 unknown-provider: the prompt selects one that it does not know', async () => {
+    const slug = await harness.createPrompt();
+    const body = { model: `prompt/${slug}`, messages: [] };
+    const answer = await other.call('POST', '/v1/chat/completions', { body });
+    expect([answer.status, answer.body.error.code]).toEqual([422, 'unknown-provider']);
+  });
+
+  it('502 provider-timeout, which must not simply be sent again', async () => {
+    const body = { model: 'other/mock-hang', messages };
+    const { status, body: answer, headers } = await other.call('POST', '/v1/chat/completions', { body });
+    expect([status, answer.error.code, headers['x-should-retry']]).toEqual([502, 'provider-timeout', 'false']);
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+});
+
+describe('a stream', () => {
+  const stream = (body: object, headers: Record<string, string> = {}): Promise<Answer> =>
+    create({ messages, stream: true, ...body }, { headers });
+  const dataOf = ({ text }: Answer): string[] =>
+    text.split('\n\n').flatMap((block) => (block.startsWith('data: ') ? [block.slice('data: '.length)] : []));
+  const textOf = (answer: Answer): string =>
+    dataOf(answer)
+      .filter((data) => data !== '[DONE]')
+      .map((data) => (JSON.parse(data) as Chunk).choices?.[0]?.delta.content ?? '')
+      .join('');
+  interface Chunk {
+    readonly choices?: readonly { readonly delta: { readonly content?: string } }[];
+  }
+
+  it('has chunks of the same answer, and ends with [DONE]', async () => {
+    const answer = await stream({ model: 'mock/model-a' });
+    expect([answer.status, answer.headers['content-type'], answer.headers['x-accel-buffering']]).toEqual([
+      ...[200, 'text/event-stream', 'no'],
+    ]);
+    const data = dataOf(answer);
+    expect(data.at(-1)).toBe('[DONE]');
+    const chunks = data.slice(0, -1).map((text) => JSON.parse(text) as object);
+    const common = { id: expect.stringMatching(/^chatcmpl-[0-9a-f]{32}$/), object: 'chat.completion.chunk' };
+    for (const chunk of chunks)
+      expect(chunk).toMatchObject({ ...common, model: 'mock/model-a', created: expect.any(Number) });
+    expect(chunks[0]).toMatchObject({ choices: [{ delta: { role: 'assistant', content: '' }, finish_reason: null }] });
+    expect(chunks.at(-1)).toMatchObject({ choices: [{ delta: {}, finish_reason: 'stop' }] });
+    expect(textOf(answer)).toBe('Hello from model-a.');
+  });
+
+  it.each(['mock-error', 'mock-cut', 'mock-unended', 'mock-broken'])(
+    'ends with an error and without [DONE] if it fails after its first content: %s',
+    async (model) => {
+      const answer = await stream({ model: `mock/${model}` });
+      expect([answer.status, textOf(answer).startsWith('Hello')]).toEqual([200, true]);
+      const last = JSON.parse(dataOf(answer).at(-1) ?? '') as object;
+      expect(last).toEqual({
+        error: {
+          message: expect.any(String),
+          type: 'server_error',
+          param: null,
+          code: expect.stringMatching(/^provider-/),
+        },
+      });
+      expect(harness.mock.requests).toHaveLength(1);
+    },
+  );
+
+  it('is replayed for an Idempotency-Key, also if it has failed', async () => {
+    for (const [key, model] of [
+      ['whole', 'model-a'],
+      ['failed', 'mock-error'],
+    ] as const) {
+      harness.mock.reset();
+      const headers = { 'Idempotency-Key': `stream-${key}` };
+      const first = await stream({ model: `mock/${model}` }, headers);
+      const again = await stream({ model: `mock/${model}` }, headers);
+      expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, 'true']);
+      expect(textOf(again)).toBe(textOf(first));
+      expect(dataOf(again).at(-1)).toBe(dataOf(first).at(-1));
+      expect(harness.mock.requests).toHaveLength(1);
+    }
+  });
+
+  it('has the status of a failure before its first content', async () => {
+    const { status, body } = await stream({ model: 'mock/mock-early-error' });
+    expect([status, body.error.type]).toEqual([502, 'server_error']);
+  });
+});
+
+it('counts invocations of stored prompts, also of streams and failures', async () => {
+  const slug = await harness.createPrompt();
+  await create({ model: `prompt/${slug}`, messages: [] });
+  await create({ model: `prompt/${slug}`, messages: [], stream: true });
+  harness.mock.behave('model-a', { kind: 'status', status: 400 });
+  await create({ model: `prompt/${slug}`, messages: [] });
+  const path = `/api/v1/prompts/${slug}/statistics`;
+  const { totals } = await untilTotals(harness.service, path, { invocations: 3 });
+  expect(totals).toMatchObject({ errors: 1, input_tokens: 22, output_tokens: 14 });
 });

@@ -99,6 +99,65 @@ describe('chat', () => {
   });
 });
 
+describe('streaming chat', () => {
+  it('sends the role, the pieces, the end, and the usage only if it is wanted', async () => {
+    const chunksOf = async (stream_options?: { include_usage: boolean }): Promise<OpenAI.ChatCompletionChunk[]> => {
+      const stream = await openai.chat.completions.create({
+        ...{ model, messages, stream: true },
+        ...(stream_options && { stream_options }),
+      });
+      return await Array.fromAsync(stream);
+    };
+    const chunks = await chunksOf();
+    expect(chunks[0]?.choices[0]?.delta).toMatchObject({ role: 'assistant', content: '' });
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('Hello from model-a.');
+    expect(chunks.at(-1)?.choices[0]).toMatchObject({ delta: {}, finish_reason: 'stop' });
+    expect(new Set(chunks.map(({ id, model: name, object }) => `${id} ${name} ${object}`)).size).toBe(1);
+    expect(chunks.filter(({ usage }) => usage !== undefined)).toEqual([]);
+
+    const withUsage = await chunksOf({ include_usage: true });
+    expect(withUsage.map(({ usage }) => usage?.total_tokens)).toEqual([...withUsage.slice(1).map(() => undefined), 18]);
+    expect(withUsage.at(-1)?.choices).toEqual([]);
+  });
+
+  it('streams calls of tools', async () => {
+    const runner = openai.chat.completions.stream({
+      ...{ model: 'mock/mock-tools', messages },
+      tools: [{ type: 'function', function: { name: 'get_weather' } }],
+    });
+    const { choices } = await runner.finalChatCompletion();
+    expect(choices[0]?.finish_reason).toBe('tool_calls');
+    expect(choices[0]?.message.tool_calls?.map((call) => call.type === 'function' && call.function.name)).toEqual([
+      ...['get_weather', 'get_time'],
+    ]);
+  });
+
+  it('throws the error of a stream that fails after its first content, and the call is made once', async () => {
+    const stream = await openai.chat.completions.create({ model: 'mock/mock-error', messages, stream: true });
+    let text = '';
+    const read = async (): Promise<void> => {
+      for await (const { choices } of stream) text += choices[0]?.delta.content ?? '';
+    };
+    await expect(read()).rejects.toMatchObject({ constructor: OpenAI.APIError, type: 'server_error' });
+    expect(text).not.toBe('');
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+
+  it('has a real status if it fails before its first content', async () => {
+    const started = openai.chat.completions.create({ model: 'mock/mock-400', messages, stream: true });
+    await expect(started).rejects.toBeInstanceOf(OpenAI.InternalServerError);
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+
+  it('cancels the call of the provider when the loop is left', async () => {
+    const stream = await openai.chat.completions.create({ model: 'mock/mock-endless', messages, stream: true });
+    for await (const { choices } of stream) if (choices[0]?.delta.content) break;
+    const { requests } = harness.mock;
+    await requests[0]?.ended;
+    expect(requests.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+});
+
 describe('models', () => {
   it('are listed and retrieved', async () => {
     const slug = await harness.createPrompt();
@@ -169,5 +228,15 @@ describe('the AI SDK', () => {
     const { content, finishReason, usage } = await language(model).doGenerate({ prompt });
     expect(content).toMatchObject([{ type: 'text', text: 'Hello from model-a.' }]);
     expect([finishReason.unified, usage.outputTokens.total]).toEqual(['stop', 7]);
+  });
+
+  it('streams', async () => {
+    const { stream } = await language('mock/mock-tools').doStream({ prompt });
+    const parts = await Array.fromAsync(stream);
+    expect(parts.filter(({ type }) => type === 'error')).toEqual([]);
+    expect(parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : []))).toEqual([
+      ...['get_weather', 'get_time'],
+    ]);
+    expect(parts.at(-1)).toMatchObject({ type: 'finish', usage: { outputTokens: { total: 7 } } });
   });
 });
