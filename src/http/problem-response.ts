@@ -82,10 +82,10 @@ function compatibleAnswer(problem: ProblemError): RawAnswer {
 }
 
 /** Whether a repetition may help, and nothing is paid for twice. */
-function canBeRepeated({ type, status, extensions }: ProblemError): boolean {
+function canBeRepeated({ status, extensions }: ProblemError): boolean {
   if (status === 408 || status === 429 || status === 503) return true;
-  // A provider that answered with an error has not charged for it.
-  return extensions.retryable === true && type !== 'provider-bad-answer' && extensions.provider_status !== undefined;
+  const { retryable = false, attempts = [] } = extensions;
+  return retryable && attempts.length > 0 && attempts.every((attempt) => !attempt.may_be_billed);
 }
 
 /**
