@@ -1283,7 +1283,9 @@ export const operationTable = {
       "502": "application/json",
       "503": "application/json"
     },
-    "otherMedia": [],
+    "otherMedia": [
+      "text/event-stream"
+    ],
     "problems": [
       "malformed-body",
       "invalid-request",

@@ -10655,7 +10655,7 @@ return errors === 0;
 validate79.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createChatCompletionBody = validate80;
-const schema117 = {"title":"ChatCompletionCreate","type":"object","description":"A request as OpenAI's chat completions have it. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.","maxLength":10000000,"minItems":1,"maxItems":100,"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"examples":["And since when?"]},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"type":"object","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them, usually JSON. The service does not check them.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"description":"Texts that end the answer. They are not part of it.","minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"examples":["###"]},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens the more, the more often they occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer. The answer is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"type":"object","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}}}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}}}},"tool_choice":{"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","type":["string","object","null"],"pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"examples":["auto"]},"stream":{"type":["boolean","null"],"title":"ChatStream","description":"Only `false` is supported.","enum":[false,null],"examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"title":"ChatLogprobs","description":"Not supported; only `false`.","enum":[false,null],"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{"type":"null"},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}],"$id":"createChatCompletionBody"};
+const schema117 = {"title":"ChatCompletionCreate","type":"object","description":"A request as OpenAI's chat completions have it. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.","maxLength":10000000,"minItems":1,"maxItems":100,"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"examples":["And since when?"]},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"type":"object","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them, usually JSON. The service does not check them.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"description":"Texts that end the answer. They are not part of it.","minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"examples":["###"]},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens the more, the more often they occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer. The answer is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"type":"object","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}}}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}}}},"tool_choice":{"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","type":["string","object","null"],"pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"examples":["auto"]},"stream":{"type":["boolean","null"],"description":"Whether the answer is sent while it comes.","examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"title":"ChatLogprobs","description":"Not supported; only `false`.","enum":[false,null],"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{"type":"null"},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}],"$id":"createChatCompletionBody"};
 const pattern75 = new RegExp("^[!-~]{1,500}$", "u");
 const pattern79 = new RegExp("^(auto|none|required)$", "u");
 const schema118 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug or id of the prompt.","minLength":1,"maxLength":80,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"type":["object","null"],"description":"Values by variable name. `null` means that the variable is not supplied.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"type":["string","null"],"maxLength":1000000},"examples":[{"ticket":"The export button has been greyed out since this morning."}]}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
@@ -13458,8 +13458,11 @@ vErrors.push(err193);
 }
 errors++;
 }
-if(!((data74 === false) || (data74 === null))){
-const err194 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/enum",keyword:"enum",params:{allowedValues: schema117.properties.stream.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.stream_options !== undefined){
+let data75 = data.stream_options;
+if((!(data75 && typeof data75 == "object" && !Array.isArray(data75))) && (data75 !== null)){
+const err194 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema117.properties.stream_options.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -13468,11 +13471,10 @@ vErrors.push(err194);
 }
 errors++;
 }
-}
-if(data.stream_options !== undefined){
-let data75 = data.stream_options;
-if((!(data75 && typeof data75 == "object" && !Array.isArray(data75))) && (data75 !== null)){
-const err195 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema117.properties.stream_options.type},message:"must be object,null"};
+if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
+for(const key16 in data75){
+if(!((key16 === "include_usage") || (key16 === "include_obfuscation"))){
+const err195 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -13481,10 +13483,11 @@ vErrors.push(err195);
 }
 errors++;
 }
-if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
-for(const key16 in data75){
-if(!((key16 === "include_usage") || (key16 === "include_obfuscation"))){
-const err196 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+}
+if(data75.include_usage !== undefined){
+let data76 = data75.include_usage;
+if((typeof data76 !== "boolean") && (data76 !== null)){
+const err196 = {instancePath:instancePath+"/stream_options/include_usage",schemaPath:"#/properties/stream_options/properties/include_usage/type",keyword:"type",params:{type: schema117.properties.stream_options.properties.include_usage.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -13494,10 +13497,10 @@ vErrors.push(err196);
 errors++;
 }
 }
-if(data75.include_usage !== undefined){
-let data76 = data75.include_usage;
-if((typeof data76 !== "boolean") && (data76 !== null)){
-const err197 = {instancePath:instancePath+"/stream_options/include_usage",schemaPath:"#/properties/stream_options/properties/include_usage/type",keyword:"type",params:{type: schema117.properties.stream_options.properties.include_usage.type},message:"must be boolean,null"};
+if(data75.include_obfuscation !== undefined){
+let data77 = data75.include_obfuscation;
+if((typeof data77 !== "boolean") && (data77 !== null)){
+const err197 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema117.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -13507,10 +13510,12 @@ vErrors.push(err197);
 errors++;
 }
 }
-if(data75.include_obfuscation !== undefined){
-let data77 = data75.include_obfuscation;
-if((typeof data77 !== "boolean") && (data77 !== null)){
-const err198 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema117.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
+}
+}
+if(data.user !== undefined){
+let data78 = data.user;
+if((typeof data78 !== "string") && (data78 !== null)){
+const err198 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema117.properties.user.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -13519,13 +13524,9 @@ vErrors.push(err198);
 }
 errors++;
 }
-}
-}
-}
-if(data.user !== undefined){
-let data78 = data.user;
-if((typeof data78 !== "string") && (data78 !== null)){
-const err199 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema117.properties.user.type},message:"must be string,null"};
+if(typeof data78 === "string"){
+if(func1(data78) > 1000){
+const err199 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -13534,9 +13535,12 @@ vErrors.push(err199);
 }
 errors++;
 }
-if(typeof data78 === "string"){
-if(func1(data78) > 1000){
-const err200 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+}
+if(data.safety_identifier !== undefined){
+let data79 = data.safety_identifier;
+if((typeof data79 !== "string") && (data79 !== null)){
+const err200 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema117.properties.safety_identifier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -13545,12 +13549,9 @@ vErrors.push(err200);
 }
 errors++;
 }
-}
-}
-if(data.safety_identifier !== undefined){
-let data79 = data.safety_identifier;
-if((typeof data79 !== "string") && (data79 !== null)){
-const err201 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema117.properties.safety_identifier.type},message:"must be string,null"};
+if(typeof data79 === "string"){
+if(func1(data79) > 1000){
+const err201 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -13559,9 +13560,12 @@ vErrors.push(err201);
 }
 errors++;
 }
-if(typeof data79 === "string"){
-if(func1(data79) > 1000){
-const err202 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+}
+if(data.metadata !== undefined){
+let data80 = data.metadata;
+if((!(data80 && typeof data80 == "object" && !Array.isArray(data80))) && (data80 !== null)){
+const err202 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema117.properties.metadata.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -13570,12 +13574,9 @@ vErrors.push(err202);
 }
 errors++;
 }
-}
-}
-if(data.metadata !== undefined){
-let data80 = data.metadata;
-if((!(data80 && typeof data80 == "object" && !Array.isArray(data80))) && (data80 !== null)){
-const err203 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema117.properties.metadata.type},message:"must be object,null"};
+if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
+if(Object.keys(data80).length > 100){
+const err203 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 100},message:"must NOT have more than 100 properties"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -13584,9 +13585,11 @@ vErrors.push(err203);
 }
 errors++;
 }
-if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
-if(Object.keys(data80).length > 100){
-const err204 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 100},message:"must NOT have more than 100 properties"};
+for(const key17 in data80){
+const _errs203 = errors;
+if(typeof key17 === "string"){
+if(func1(key17) > 200){
+const err204 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key17};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -13595,11 +13598,10 @@ vErrors.push(err204);
 }
 errors++;
 }
-for(const key17 in data80){
-const _errs203 = errors;
-if(typeof key17 === "string"){
-if(func1(key17) > 200){
-const err205 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key17};
+}
+var valid53 = _errs203 === errors;
+if(!valid53){
+const err205 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key17},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -13609,9 +13611,11 @@ vErrors.push(err205);
 errors++;
 }
 }
-var valid53 = _errs203 === errors;
-if(!valid53){
-const err206 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key17},message:"property name must be valid"};
+for(const key18 in data80){
+let data81 = data80[key18];
+if(typeof data81 === "string"){
+if(func1(data81) > 10000){
+const err206 = {instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -13621,11 +13625,8 @@ vErrors.push(err206);
 errors++;
 }
 }
-for(const key18 in data80){
-let data81 = data80[key18];
-if(typeof data81 === "string"){
-if(func1(data81) > 10000){
-const err207 = {instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
+else {
+const err207 = {instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -13635,8 +13636,12 @@ vErrors.push(err207);
 errors++;
 }
 }
-else {
-const err208 = {instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+if(data.store !== undefined){
+let data82 = data.store;
+if((typeof data82 !== "boolean") && (data82 !== null)){
+const err208 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema117.properties.store.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -13646,12 +13651,10 @@ vErrors.push(err208);
 errors++;
 }
 }
-}
-}
-if(data.store !== undefined){
-let data82 = data.store;
-if((typeof data82 !== "boolean") && (data82 !== null)){
-const err209 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema117.properties.store.type},message:"must be boolean,null"};
+if(data.prompt_cache_key !== undefined){
+let data83 = data.prompt_cache_key;
+if((typeof data83 !== "string") && (data83 !== null)){
+const err209 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema117.properties.prompt_cache_key.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -13660,11 +13663,9 @@ vErrors.push(err209);
 }
 errors++;
 }
-}
-if(data.prompt_cache_key !== undefined){
-let data83 = data.prompt_cache_key;
-if((typeof data83 !== "string") && (data83 !== null)){
-const err210 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema117.properties.prompt_cache_key.type},message:"must be string,null"};
+if(typeof data83 === "string"){
+if(func1(data83) > 1000){
+const err210 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -13673,9 +13674,12 @@ vErrors.push(err210);
 }
 errors++;
 }
-if(typeof data83 === "string"){
-if(func1(data83) > 1000){
-const err211 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+}
+if(data.prompt_cache_retention !== undefined){
+let data84 = data.prompt_cache_retention;
+if((typeof data84 !== "string") && (data84 !== null)){
+const err211 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema117.properties.prompt_cache_retention.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -13684,12 +13688,9 @@ vErrors.push(err211);
 }
 errors++;
 }
-}
-}
-if(data.prompt_cache_retention !== undefined){
-let data84 = data.prompt_cache_retention;
-if((typeof data84 !== "string") && (data84 !== null)){
-const err212 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema117.properties.prompt_cache_retention.type},message:"must be string,null"};
+if(typeof data84 === "string"){
+if(func1(data84) > 100){
+const err212 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -13698,9 +13699,12 @@ vErrors.push(err212);
 }
 errors++;
 }
-if(typeof data84 === "string"){
-if(func1(data84) > 100){
-const err213 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+}
+}
+if(data.n !== undefined){
+let data85 = data.n;
+if((!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))) && (data85 !== null)){
+const err213 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema117.properties.n.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -13709,12 +13713,9 @@ vErrors.push(err213);
 }
 errors++;
 }
-}
-}
-if(data.n !== undefined){
-let data85 = data.n;
-if((!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))) && (data85 !== null)){
-const err214 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema117.properties.n.type},message:"must be integer,null"};
+if((typeof data85 == "number") && (isFinite(data85))){
+if(data85 > 1 || isNaN(data85)){
+const err214 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -13723,9 +13724,8 @@ vErrors.push(err214);
 }
 errors++;
 }
-if((typeof data85 == "number") && (isFinite(data85))){
-if(data85 > 1 || isNaN(data85)){
-const err215 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(data85 < 1 || isNaN(data85)){
+const err215 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -13734,8 +13734,12 @@ vErrors.push(err215);
 }
 errors++;
 }
-if(data85 < 1 || isNaN(data85)){
-const err216 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data.logprobs !== undefined){
+let data86 = data.logprobs;
+if((typeof data86 !== "boolean") && (data86 !== null)){
+const err216 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema117.properties.logprobs.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -13744,12 +13748,8 @@ vErrors.push(err216);
 }
 errors++;
 }
-}
-}
-if(data.logprobs !== undefined){
-let data86 = data.logprobs;
-if((typeof data86 !== "boolean") && (data86 !== null)){
-const err217 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema117.properties.logprobs.type},message:"must be boolean,null"};
+if(!((data86 === false) || (data86 === null))){
+const err217 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/enum",keyword:"enum",params:{allowedValues: schema117.properties.logprobs.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -13758,8 +13758,11 @@ vErrors.push(err217);
 }
 errors++;
 }
-if(!((data86 === false) || (data86 === null))){
-const err218 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/enum",keyword:"enum",params:{allowedValues: schema117.properties.logprobs.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.top_logprobs !== undefined){
+let data87 = data.top_logprobs;
+if((!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))) && (data87 !== null)){
+const err218 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema117.properties.top_logprobs.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -13768,11 +13771,9 @@ vErrors.push(err218);
 }
 errors++;
 }
-}
-if(data.top_logprobs !== undefined){
-let data87 = data.top_logprobs;
-if((!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))) && (data87 !== null)){
-const err219 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema117.properties.top_logprobs.type},message:"must be integer,null"};
+if((typeof data87 == "number") && (isFinite(data87))){
+if(data87 > 0 || isNaN(data87)){
+const err219 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -13781,9 +13782,8 @@ vErrors.push(err219);
 }
 errors++;
 }
-if((typeof data87 == "number") && (isFinite(data87))){
-if(data87 > 0 || isNaN(data87)){
-const err220 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"};
+if(data87 < 0 || isNaN(data87)){
+const err220 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -13792,8 +13792,12 @@ vErrors.push(err220);
 }
 errors++;
 }
-if(data87 < 0 || isNaN(data87)){
-const err221 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data.logit_bias !== undefined){
+let data88 = data.logit_bias;
+if((!(data88 && typeof data88 == "object" && !Array.isArray(data88))) && (data88 !== null)){
+const err221 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/type",keyword:"type",params:{type: schema117.properties.logit_bias.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -13802,12 +13806,9 @@ vErrors.push(err221);
 }
 errors++;
 }
-}
-}
-if(data.logit_bias !== undefined){
-let data88 = data.logit_bias;
-if((!(data88 && typeof data88 == "object" && !Array.isArray(data88))) && (data88 !== null)){
-const err222 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/type",keyword:"type",params:{type: schema117.properties.logit_bias.type},message:"must be object,null"};
+if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
+for(const key19 in data88){
+const err222 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -13816,9 +13817,12 @@ vErrors.push(err222);
 }
 errors++;
 }
-if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
-for(const key19 in data88){
-const err223 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+}
+}
+if(data.modalities !== undefined){
+let data89 = data.modalities;
+if((!(Array.isArray(data89))) && (data89 !== null)){
+const err223 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: schema117.properties.modalities.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -13827,12 +13831,9 @@ vErrors.push(err223);
 }
 errors++;
 }
-}
-}
-if(data.modalities !== undefined){
-let data89 = data.modalities;
-if((!(Array.isArray(data89))) && (data89 !== null)){
-const err224 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: schema117.properties.modalities.type},message:"must be array,null"};
+if(Array.isArray(data89)){
+if(data89.length > 1){
+const err224 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/maxItems",keyword:"maxItems",params:{limit: 1},message:"must NOT have more than 1 items"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -13841,9 +13842,11 @@ vErrors.push(err224);
 }
 errors++;
 }
-if(Array.isArray(data89)){
-if(data89.length > 1){
-const err225 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/maxItems",keyword:"maxItems",params:{limit: 1},message:"must NOT have more than 1 items"};
+const len6 = data89.length;
+for(let i6=0; i6<len6; i6++){
+let data90 = data89[i6];
+if(typeof data90 !== "string"){
+const err225 = {instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -13852,26 +13855,13 @@ vErrors.push(err225);
 }
 errors++;
 }
-const len6 = data89.length;
-for(let i6=0; i6<len6; i6++){
-let data90 = data89[i6];
-if(typeof data90 !== "string"){
-const err226 = {instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if("text" !== data90){
+const err226 = {instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant"};
 if(vErrors === null){
 vErrors = [err226];
 }
 else {
 vErrors.push(err226);
-}
-errors++;
-}
-if("text" !== data90){
-const err227 = {instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant"};
-if(vErrors === null){
-vErrors = [err227];
-}
-else {
-vErrors.push(err227);
 }
 errors++;
 }
@@ -13881,7 +13871,17 @@ errors++;
 if(data.service_tier !== undefined){
 let data91 = data.service_tier;
 if((typeof data91 !== "string") && (data91 !== null)){
-const err228 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema117.properties.service_tier.type},message:"must be string,null"};
+const err227 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema117.properties.service_tier.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err227];
+}
+else {
+vErrors.push(err227);
+}
+errors++;
+}
+if(!(((data91 === "auto") || (data91 === "default")) || (data91 === null))){
+const err228 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema117.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -13890,8 +13890,11 @@ vErrors.push(err228);
 }
 errors++;
 }
-if(!(((data91 === "auto") || (data91 === "default")) || (data91 === null))){
-const err229 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema117.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.verbosity !== undefined){
+let data92 = data.verbosity;
+if((typeof data92 !== "string") && (data92 !== null)){
+const err229 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/type",keyword:"type",params:{type: schema117.properties.verbosity.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -13900,11 +13903,8 @@ vErrors.push(err229);
 }
 errors++;
 }
-}
-if(data.verbosity !== undefined){
-let data92 = data.verbosity;
-if((typeof data92 !== "string") && (data92 !== null)){
-const err230 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/type",keyword:"type",params:{type: schema117.properties.verbosity.type},message:"must be string,null"};
+if(!((data92 === "medium") || (data92 === null))){
+const err230 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema117.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -13913,8 +13913,11 @@ vErrors.push(err230);
 }
 errors++;
 }
-if(!((data92 === "medium") || (data92 === null))){
-const err231 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema117.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.functions !== undefined){
+let data93 = data.functions;
+if((!(Array.isArray(data93))) && (data93 !== null)){
+const err231 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/type",keyword:"type",params:{type: schema117.properties.functions.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -13923,11 +13926,9 @@ vErrors.push(err231);
 }
 errors++;
 }
-}
-if(data.functions !== undefined){
-let data93 = data.functions;
-if((!(Array.isArray(data93))) && (data93 !== null)){
-const err232 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/type",keyword:"type",params:{type: schema117.properties.functions.type},message:"must be array,null"};
+if(Array.isArray(data93)){
+if(data93.length > 0){
+const err232 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -13936,9 +13937,10 @@ vErrors.push(err232);
 }
 errors++;
 }
-if(Array.isArray(data93)){
-if(data93.length > 0){
-const err233 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+const len7 = data93.length;
+for(let i7=0; i7<len7; i7++){
+if(data93[i7] !== null){
+const err233 = {instancePath:instancePath+"/functions/" + i7,schemaPath:"#/properties/functions/items/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -13947,10 +13949,12 @@ vErrors.push(err233);
 }
 errors++;
 }
-const len7 = data93.length;
-for(let i7=0; i7<len7; i7++){
-if(data93[i7] !== null){
-const err234 = {instancePath:instancePath+"/functions/" + i7,schemaPath:"#/properties/functions/items/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+}
+}
+if(data.function_call !== undefined){
+if(data.function_call !== null){
+const err234 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -13960,11 +13964,9 @@ vErrors.push(err234);
 errors++;
 }
 }
-}
-}
-if(data.function_call !== undefined){
-if(data.function_call !== null){
-const err235 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.audio !== undefined){
+if(data.audio !== null){
+const err235 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -13974,9 +13976,9 @@ vErrors.push(err235);
 errors++;
 }
 }
-if(data.audio !== undefined){
-if(data.audio !== null){
-const err236 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.moderation !== undefined){
+if(data.moderation !== null){
+const err236 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -13986,9 +13988,9 @@ vErrors.push(err236);
 errors++;
 }
 }
-if(data.moderation !== undefined){
-if(data.moderation !== null){
-const err237 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.prediction !== undefined){
+if(data.prediction !== null){
+const err237 = {instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -13998,9 +14000,9 @@ vErrors.push(err237);
 errors++;
 }
 }
-if(data.prediction !== undefined){
-if(data.prediction !== null){
-const err238 = {instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.prompt_cache_options !== undefined){
+if(data.prompt_cache_options !== null){
+const err238 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -14010,9 +14012,9 @@ vErrors.push(err238);
 errors++;
 }
 }
-if(data.prompt_cache_options !== undefined){
-if(data.prompt_cache_options !== null){
-const err239 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.web_search_options !== undefined){
+if(data.web_search_options !== null){
+const err239 = {instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -14022,26 +14024,14 @@ vErrors.push(err239);
 errors++;
 }
 }
-if(data.web_search_options !== undefined){
-if(data.web_search_options !== null){
-const err240 = {instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+else {
+const err240 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err240];
 }
 else {
 vErrors.push(err240);
-}
-errors++;
-}
-}
-}
-else {
-const err241 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err241];
-}
-else {
-vErrors.push(err241);
 }
 errors++;
 }

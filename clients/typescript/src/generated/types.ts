@@ -455,7 +455,7 @@ export interface paths {
         /**
          * Create a chat completion
          * @description OpenAI's chat completions, for SDKs and programs that speak them: conversations, images, functions, structured
-         *     answers.
+         *     answers, streams.
          *
          *     - **`model`** is `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, or
          *       `<provider>/<model>`. The messages of a stored prompt come first, then those of the request. Its parameters, form of
@@ -469,6 +469,12 @@ export interface paths {
          *     - **`extra_content`** of a call of a tool is what the provider needs to get back with it, for example a thought
          *       signature. Send the message of the assistant back as it is.
          *     - Answers are neither cached nor checked against a schema.
+         *
+         *     With `stream`, the answer is a stream of `chat.completion.chunk` objects as Server-Sent Events. It ends with `data:
+         *     [DONE]`. Calls of tools come as a whole. Status and headers are sent with the first content, so that failures before
+         *     it have their usual status and fallbacks are tried; but after 10 seconds at most. A failure after that ends the
+         *     stream with `data: {"error": …}`, without `[DONE]`. While there is nothing to send, a comment follows every 10
+         *     seconds.
          */
         post: operations["createChatCompletion"];
         delete?: never;
@@ -8080,6 +8086,147 @@ export interface components {
             problem: components["schemas"]["Problem"];
             usage?: components["schemas"]["Usage"];
         };
+        /**
+         * ChatCompletionChunk
+         * @description The `data` of an event. The first chunk has the role, the next ones the pieces of the answer, and the last one with choices `finish_reason`. With `stream_options.include_usage`, another chunk without choices has `usage`. An `error` ends a stream that failed.
+         * @example {
+         *       "id": "chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f",
+         *       "object": "chat.completion.chunk",
+         *       "created": 1790000000,
+         *       "model": "openai/gpt-4.1-mini",
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "delta": {
+         *             "content": "A webhook"
+         *           },
+         *           "logprobs": null,
+         *           "finish_reason": null
+         *         }
+         *       ]
+         *     }
+         */
+        ChatCompletionChunk: {
+            /**
+             * @description Id of the answer, the same in all chunks.
+             * @example chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f
+             */
+            id?: string;
+            /**
+             * @description Always `chat.completion.chunk`.
+             * @example chat.completion.chunk
+             * @constant
+             */
+            object?: "chat.completion.chunk";
+            /**
+             * @description When the answer began, in seconds since 1970.
+             * @example 1790000000
+             */
+            created?: number;
+            /**
+             * @description `<provider>/<model>` that answers.
+             * @example openai/gpt-4.1-mini
+             */
+            model?: string;
+            /** @description The next piece of the answer; empty in the chunk with the usage. */
+            choices?: {
+                /**
+                 * @description Always 0.
+                 * @example 0
+                 */
+                index: number;
+                /** @description What is added to the message. */
+                delta: {
+                    /**
+                     * @description Always `assistant`; only in the first chunk.
+                     * @example assistant
+                     * @constant
+                     */
+                    role?: "assistant";
+                    /**
+                     * @description The text that follows what came before.
+                     * @example A webhook
+                     */
+                    content?: string;
+                    /** @description Always `null`; only in the first chunk. */
+                    refusal?: null;
+                    /** @description A call of a tool, as a whole. */
+                    tool_calls?: {
+                        /**
+                         * @description Number of calls before this one.
+                         * @example 0
+                         */
+                        index: number;
+                        /**
+                         * @description Id of the call.
+                         * @example call_8fD2
+                         */
+                        id: string;
+                        /**
+                         * @description Always `function`.
+                         * @example function
+                         * @constant
+                         */
+                        type: "function";
+                        /** @description What to call. */
+                        function: {
+                            /**
+                             * @description Name of the function.
+                             * @example find_customer
+                             */
+                            name: string;
+                            /**
+                             * @description Arguments as the model wrote them.
+                             * @example {"name": "Ada"}
+                             */
+                            arguments: string;
+                        };
+                        /** @description What the provider needs to get back with the call. */
+                        extra_content?: {
+                            [key: string]: unknown;
+                        };
+                    }[];
+                };
+                /** @description Always `null`. */
+                logprobs: null;
+                /**
+                 * @description Why generation ended, as without `stream`; `null` before the end.
+                 * @example stop
+                 */
+                finish_reason: string | null;
+            }[];
+            /**
+             * @description Numbers of tokens, as without `stream`. Present only if it was asked for; `null` before the end.
+             * @example {
+             *       "prompt_tokens": 12,
+             *       "completion_tokens": 14,
+             *       "total_tokens": 26
+             *     }
+             */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Why the stream failed. Such an event has no other member. */
+            error?: {
+                /**
+                 * @description What happened, for people.
+                 * @example The provider's answer ended too early.
+                 */
+                message: string;
+                /**
+                 * @description The kind of the error.
+                 * @example server_error
+                 */
+                type: string;
+                /** @description Always `null`. */
+                param: string | null;
+                /**
+                 * @description The type of the problem.
+                 * @example provider-bad-answer
+                 */
+                code: string;
+            };
+        };
     };
     responses: {
         /** @description A path parameter, query parameter or header does not follow the contract. */
@@ -10658,12 +10805,10 @@ export interface operations {
                         };
                     } | null;
                     /**
-                     * ChatStream
-                     * @description Only `false` is supported.
+                     * @description Whether the answer is sent while it comes.
                      * @example false
-                     * @enum {boolean|null}
                      */
-                    stream?: false | null;
+                    stream?: boolean | null;
                     /** @description Options of a stream. */
                     stream_options?: {
                         /**
@@ -10775,7 +10920,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description The answer, or the stream of its chunks. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -10783,6 +10928,11 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    /**
+                     * @description `no` for a stream, so that reverse proxies pass on its chunks at once.
+                     * @example no
+                     */
+                    "X-Accel-Buffering"?: "no";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10905,6 +11055,16 @@ export interface operations {
                             };
                         };
                     };
+                    /**
+                     * @example data: {"id":"chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f","object":"chat.completion.chunk","created":1790000000,"model":"openai/gpt-4.1-mini","choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}]}
+                     *
+                     *     data: {"id":"chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f","object":"chat.completion.chunk","created":1790000000,"model":"openai/gpt-4.1-mini","choices":[{"index":0,"delta":{"content":"A webhook is an HTTP request."},"logprobs":null,"finish_reason":null}]}
+                     *
+                     *     data: {"id":"chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f","object":"chat.completion.chunk","created":1790000000,"model":"openai/gpt-4.1-mini","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}
+                     *
+                     *     data: [DONE]
+                     */
+                    "text/event-stream": string;
                 };
             };
             400: components["responses"]["CompatibleInvalidGenerateRequest"];
