@@ -30,6 +30,8 @@ export const getTestRunResultsParameters: ValidateFunction;
 export const listProvidersParameters: ValidateFunction;
 export const createChatCompletionParameters: ValidateFunction;
 export const createChatCompletionBody: ValidateFunction;
+export const createResponseParameters: ValidateFunction;
+export const createResponseBody: ValidateFunction;
 export const listModelsParameters: ValidateFunction;
 export const getModelParameters: ValidateFunction;
 export const listLocationsParameters: ValidateFunction;

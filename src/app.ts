@@ -68,6 +68,7 @@ import { chatOperations } from './openai/chat-operations.ts';
 import { createCompatibleRuns } from './openai/compatible-runs.ts';
 import { createModels } from './openai/models.ts';
 import { openAiOperations } from './openai/openai-operations.ts';
+import { responsesOperations } from './openai/responses-operations.ts';
 import { labelOperations } from './prompts/labels/label-operations.ts';
 import { createLabelMoveStore, labelIndexes } from './prompts/labels/label-store.ts';
 import { createLabels } from './prompts/labels/labels.ts';
@@ -284,6 +285,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...providerOperations(providers),
     ...openAiOperations({ models: createModels({ prompts, providers }) }),
     ...chatOperations({ prepareRun, clock }),
+    ...responsesOperations({ prepareRun, clock }),
     ...apiKeyOperations(apiKeys, version),
     ...sessionOperations(sessions, apiKeys, version),
     ...locationOperations(locations, random),
@@ -346,6 +348,7 @@ export function createApp(dependencies: AppDependencies): App {
           idempotencyTermMs: (headers) => paidTermMs(config.invoke.timeoutMs, headers['X-Timeout-Ms']),
         },
         createChatCompletion: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
+        createResponse: { idempotencyTermMs: () => paidTermMs(config.invoke.timeoutMs, undefined) },
         createOrder: { isSelfIdempotent: true },
         createIntegration: { answerBox: secrets },
         listEventTypes: { isListedFromMemory: true },

@@ -280,6 +280,7 @@ describe('a successful call', () => {
   const neededFor: Partial<Record<OperationId, Scope>> = {
     getModel: 'prompts:invoke',
     createChatCompletion: 'prompts:invoke',
+    createResponse: 'prompts:invoke',
   };
   it.each(operations)('of %s needs only its own scope', async (operation, { needsKey, scope }) => {
     const key = having.get((scope ?? neededFor[operation] ?? 'metrics:read') as Scope) ?? '';

@@ -119,6 +119,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
       ...{ method: 'POST', path: '/v1/chat/completions' },
       body: { model: `prompt/${prompt}`, messages: [] },
     },
+    createResponse: { method: 'POST', path: '/v1/responses', body: { model: `prompt/${prompt}` } },
     listModels: { method: 'GET', path: '/v1/models' },
     getModel: { method: 'GET', path: `/v1/models/${encodeURIComponent(`prompt/${prompt}`)}` },
     listProviders: { method: 'GET', path: '/api/v1/providers' },

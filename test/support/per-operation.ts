@@ -9,8 +9,8 @@ export const problem = (slug: string): string => `urn:prompt-gateway:problem:${s
 
 /** The type of the problem that the body of an answer describes, also in the form of OpenAI's API. */
 export function problemIn(body: unknown): string | undefined {
-  const { type, error } = body as { type?: string; error?: { code: string } };
-  return error === undefined ? type : problem(error.code);
+  const { type, error } = body as { type?: string; error?: { code: string } | null };
+  return error ? problem(error.code) : type;
 }
 
 /** A service and its database, for states that cannot be reached over HTTP. */

@@ -60,7 +60,7 @@ export function createSecondOpinion(): (request: GeneratedRequest) => Promise<Op
     });
     waiting.delete(requestId);
     const { status, body } = exchange.answer;
-    return { accepted: status < 400 || body.includes(`:${reached}"`), reason: body };
+    return { accepted: status < 400 || new RegExp(`[:"]${reached}"`).test(body), reason: body };
   };
 
   const askReferee = async ({ method, url, headers, body }: GeneratedRequest): Promise<Opinion> => {

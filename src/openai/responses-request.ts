@@ -1,0 +1,148 @@
+import type { components } from '../../generated/types.ts';
+import type {
+  Content,
+  JsonObject,
+  Message,
+  Parameters,
+  ResponseFormat,
+  Tool,
+  ToolCall,
+  ToolChoice,
+} from '../providers/generation.ts';
+import type { Places } from './compatible-runs.ts';
+import { conflict, type RequestedGeneration } from './target.ts';
+import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
+
+export type ResponseCreate = components['schemas']['ResponseCreate'];
+type Sent = WithoutNulls<ResponseCreate>;
+type Item = Exclude<Sent['input'], string | undefined>[number];
+type Part = Exclude<Item['content'], string | undefined>[number];
+
+/** The largest `provider_metadata` of a call, in bytes of JSON text. */
+const longestMetadata = 64 * 1024;
+
+/**
+ * Translates a request of the Responses API.
+ *
+ * @throws {ProblemError} conflicting-members with the place: an image that is not a user's, a result without its call, too
+ *   much provider metadata
+ */
+export function readResponseCreate(sent: ResponseCreate): RequestedGeneration {
+  const body = withoutNulls(sent);
+  const parameters = parametersOf(body);
+  const responseFormat = formatOf(body);
+  return {
+    messages: messagesOf(body),
+    ...(Object.keys(parameters).length > 0 && { parameters }),
+    ...(responseFormat !== undefined && { responseFormat }),
+    ...(body.tools !== undefined && { tools: body.tools.map(toTool) }),
+    ...(body.tool_choice !== undefined && { toolChoice: choiceOf(body.tool_choice) }),
+  };
+}
+
+/** Where the members of this API are that other parts of the service name differently. */
+export const responsePlaces: Places = [
+  [/^#\/parameters\/reasoning_effort/, '#/reasoning/effort'],
+  [/^#\/parameters\//, '#/'],
+  [/^#\/response_format/, '#/text/format'],
+  // Several items can become one message.
+  [/^#\/messages\/.*/, '#/input'],
+];
+
+function messagesOf({ instructions, input = [] }: Sent): Message[] {
+  const messages: Message[] = instructions === undefined ? [] : [{ role: 'system', content: instructions }];
+  if (typeof input === 'string') return [...messages, { role: 'user', content: input }];
+  const toolNames = new Map<string, string>();
+  for (const [index, item] of input.entries()) {
+    const pointer = `#/input/${index}`;
+    switch (item.type) {
+      case 'function_call':
+        toolNames.set(String(item.call_id), String(item.name));
+        addCall(messages, toCall(item, pointer));
+        break;
+      case 'function_call_output':
+        messages.push(toResult(item, toolNames, pointer));
+        break;
+      default:
+        messages.push({ role: item.role ?? 'user', content: contentOf(item, pointer) });
+    }
+  }
+  return messages;
+}
+
+/** The calls that follow a message of the assistant belong to it, as the model made them together. */
+function addCall(messages: Message[], call: ToolCall): void {
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') messages.push({ role: 'assistant', content: '', toolCalls: [call] });
+  else messages[messages.length - 1] = { ...last, toolCalls: [...(last.toolCalls ?? []), call] };
+}
+
+function toCall({ call_id, name, arguments: text, provider_metadata: metadata }: Item, pointer: string): ToolCall {
+  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > longestMetadata) {
+    throw conflict(`${pointer}/provider_metadata`, `must have at most ${longestMetadata} bytes as JSON text`);
+  }
+  return {
+    id: call_id ?? '',
+    name: name ?? '',
+    arguments: text ?? '',
+    ...(metadata !== undefined && { provider_metadata: metadata as JsonObject }),
+  };
+}
+
+function toResult({ call_id, output }: Item, toolNames: ReadonlyMap<string, string>, pointer: string): Message {
+  const toolCallId = call_id ?? '';
+  const toolName = toolNames.get(toolCallId);
+  if (toolName === undefined) throw conflict(`${pointer}/call_id`, 'must be the call_id of a function_call before it');
+  const content = typeof output === 'string' ? output : (output ?? []).map(({ text }) => text).join('');
+  return { role: 'tool', toolCallId, toolName, content };
+}
+
+function contentOf({ role, content }: Item, pointer: string): Content {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map((part, index) => {
+    if (part.type !== 'input_image') return { type: 'text', text: textOf(part) };
+    if (role !== 'user') throw conflict(`${pointer}/content/${index}`, 'is an image, which only a user can send');
+    return { type: 'image', url: part.image_url ?? '' };
+  });
+}
+
+function textOf({ text, refusal }: Part): string {
+  return text ?? refusal ?? '';
+}
+
+function parametersOf(body: Sent): Parameters {
+  const { temperature, top_p, presence_penalty, frequency_penalty, max_output_tokens, parallel_tool_calls } = body;
+  const { effort } = withoutNulls(body.reasoning ?? {});
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { top_p }),
+    ...(presence_penalty !== undefined && { presence_penalty }),
+    ...(frequency_penalty !== undefined && { frequency_penalty }),
+    ...(max_output_tokens !== undefined && { max_output_tokens }),
+    ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
+    ...(effort !== undefined && { reasoning_effort: effort }),
+  };
+}
+
+function formatOf({ text = {} }: Sent): ResponseFormat | undefined {
+  const { format } = withoutNulls(text);
+  if (format === undefined) return undefined;
+  const { type, schema, ...named } = withoutNulls(format);
+  if (type === 'text') return { type };
+  return { type: 'json', ...(schema !== undefined && { schema: schema as JsonObject }), ...named };
+}
+
+function toTool(tool: NonNullable<Sent['tools']>[number]): Tool {
+  const { name, description, parameters = { type: 'object', properties: {} }, strict } = withoutNulls(tool);
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    parameters: parameters as JsonObject,
+    ...(strict !== undefined && { strict }),
+  };
+}
+
+function choiceOf(choice: NonNullable<Sent['tool_choice']>): ToolChoice {
+  // The contract's pattern allows only these texts.
+  return typeof choice === 'string' ? (choice as 'auto' | 'none' | 'required') : { name: choice.name };
+}
