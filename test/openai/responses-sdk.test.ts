@@ -5,7 +5,6 @@ import type { ResponseInput, ResponseStreamEvent } from 'openai/resources/respon
 import { z } from 'zod';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 import { mockToolCalls } from '../support/mock-provider.ts';
-import { mockUsage } from '../support/mock-vendors.ts';
 
 /** The official SDK, with nothing changed but base URL and key: it repeats requests as it always does. */
 let openai: OpenAI;
@@ -62,11 +61,7 @@ describe('responses.create', () => {
       model: 'mock/model-a',
       error: null,
       store: false,
-      usage: {
-        input_tokens: mockUsage.input,
-        output_tokens: mockUsage.output,
-        total_tokens: mockUsage.input + mockUsage.output,
-      },
+      usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 },
     });
     expect(sent()).toMatchObject({ model: 'model-a', messages: [{ role: 'user', content: 'Hi' }] });
   });
@@ -210,7 +205,7 @@ describe('streams', () => {
     if (last?.type !== 'response.completed') throw new Error('the stream has no end');
     const done = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []));
     expect(last.response.output).toEqual(done);
-    expect(last.response.usage).toMatchObject({ input_tokens: mockUsage.input, output_tokens: mockUsage.output });
+    expect(last.response.usage).toMatchObject({ input_tokens: 11, output_tokens: 7 });
     expect(harness.mock.requests).toHaveLength(1);
   });
 
