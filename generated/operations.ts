@@ -1326,6 +1326,81 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "createResponse": {
+    "method": "POST",
+    "path": "/v1/responses",
+    "scope": null,
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 20971520,
+    "responses": {
+      "200": "application/json",
+      "400": "application/json",
+      "401": "application/json",
+      "403": "application/json",
+      "404": "application/json",
+      "406": "application/json",
+      "408": "application/json",
+      "409": "application/json",
+      "413": "application/json",
+      "415": "application/json",
+      "422": "application/json",
+      "429": "application/json",
+      "500": "application/json",
+      "502": "application/json",
+      "503": "application/json"
+    },
+    "otherMedia": [
+      "text/event-stream"
+    ],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "conflicting-members",
+      "unauthenticated",
+      "insufficient-scope",
+      "model-not-found",
+      "prompt-not-found",
+      "version-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "idempotency-key-in-use",
+      "content-too-large",
+      "unsupported-media-type",
+      "unknown-label",
+      "missing-variables",
+      "unknown-variables",
+      "unknown-provider",
+      "inconsistent-content",
+      "image-not-allowed",
+      "unsupported-by-provider",
+      "provider-not-configured",
+      "no-provider-selected",
+      "rendered-prompt-too-large",
+      "idempotency-key-reused",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "provider-failed",
+      "provider-timeout",
+      "provider-refused-credentials",
+      "provider-rate-limited",
+      "provider-bad-answer",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "listModels": {
     "method": "GET",
     "path": "/v1/models",

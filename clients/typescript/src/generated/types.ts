@@ -483,6 +483,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a response
+         * @description OpenAI's Responses API, which is also the Open Responses specification (openresponses.org), for their SDKs: a text,
+         *     a conversation, functions, structured answers, and stored prompts by `prompt` or `model`.
+         *
+         *     - **Stored prompts** come first: their messages, then `instructions`, then `input`. Parameters, the form of the
+         *       answer and tools of the request override those of the prompt.
+         *     - **Nothing is stored.** `store` is always `false`. Send the conversation in `input`; `output` of a response can be
+         *       appended to it as it is. `provider_metadata` of a call goes back to the provider.
+         *     - **Not supported**: background responses, `previous_response_id`, `conversation`, tools that run on the server, files,
+         *       `logprobs`, service tiers. What would change the answer or its price is refused with 400, which names it in
+         *       `param`; the values that mean the same as leaving it out are accepted.
+         *     - Answers are neither cached nor checked against a schema.
+         *
+         *     With `stream`, the answer is a stream of the events of this API. If a provider fails before the first event, the
+         *     service tries again or uses a fallback, as without `stream`; its status is sent with the first event, after ten
+         *     seconds at the latest. A failure after that is the event `error`, followed by `response.failed`.
+         */
+        post: operations["createResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -3566,6 +3600,914 @@ export interface components {
                 [key: string]: string | null;
             } | null;
         } | null;
+        /**
+         * ResponseCreate
+         * @description A request for a model response, as OpenAI's Responses API and the Open Responses specification have it. A member that is `null` counts as left out. Members and values that this service does not support are refused, unless they do not change the answer or its price.
+         * @example {
+         *       "model": "openai/gpt-4.1-mini",
+         *       "input": "Which of our customers wrote this?"
+         *     }
+         */
+        ResponseCreate: {
+            /**
+             * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`. Can be left out if `prompt` has an `id`.
+             * @example openai/gpt-4.1-mini
+             */
+            model?: string | null;
+            prompt?: components["schemas"]["StoredPrompt"];
+            /**
+             * @description A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.
+             * @example Which of our customers wrote this?
+             */
+            input?: string | ({
+                /**
+                 * ResponseInputType
+                 * @description Kind of the item.
+                 * @example message
+                 * @enum {string}
+                 */
+                type?: "message" | "function_call" | "function_call_output";
+                /**
+                 * @description Id of the item in an earlier response. Ignored.
+                 * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+                 */
+                id?: string | null;
+                /**
+                 * @description Status of the item in an earlier response. Ignored.
+                 * @example completed
+                 */
+                status?: string | null;
+                /**
+                 * ResponseInputRole
+                 * @description Of a message: role of the speaker.
+                 * @example user
+                 * @enum {string}
+                 */
+                role?: "user" | "assistant" | "system" | "developer";
+                /**
+                 * @description Of a message: ignored.
+                 * @example final_answer
+                 */
+                phase?: string | null;
+                /**
+                 * @description Of a message: a text, or a list of texts and images. Only users send images.
+                 * @example What is in this picture?
+                 */
+                content?: string | ({
+                    /**
+                     * ResponseInputPartType
+                     * @description Kind of the part.
+                     * @example input_text
+                     * @enum {string}
+                     */
+                    type: "input_text" | "output_text" | "refusal" | "input_image";
+                    /**
+                     * @description The text.
+                     * @example What is in this picture?
+                     */
+                    text?: string;
+                    /**
+                     * @description The text of a refusal.
+                     * @example I cannot help with this.
+                     */
+                    refusal?: string;
+                    /**
+                     * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
+                     * @example https://images.example.com/receipt.png
+                     */
+                    image_url?: string;
+                    /**
+                     * ResponseImageDetail
+                     * @description Only `auto` is supported.
+                     * @example auto
+                     * @enum {string|null}
+                     */
+                    detail?: "auto" | null;
+                    /**
+                     * @description Not supported.
+                     * @example null
+                     */
+                    file_id?: null;
+                    /** @description Annotations of a text in an earlier response. Ignored. */
+                    annotations?: {
+                        [key: string]: unknown;
+                    }[] | null;
+                    /** @description Always empty. */
+                    logprobs?: null[] | null;
+                    /** @description What an SDK parsed from the text of an earlier response. Ignored. */
+                    parsed?: unknown;
+                } & (unknown & unknown & unknown))[];
+                /**
+                 * @description Of a call and its result: the id that both have in common.
+                 * @example call_8fD2
+                 */
+                call_id?: string;
+                /**
+                 * @description Of a call: name of the function.
+                 * @example find_customer
+                 */
+                name?: string | null;
+                /**
+                 * @description Of a call: arguments as the model wrote them.
+                 * @example {"name": "Ada"}
+                 */
+                arguments?: string;
+                /** @description Of a call: as it was received, at most 64 KiB. */
+                provider_metadata?: {
+                    [key: string]: unknown;
+                };
+                /** @description Of a call: what an SDK parsed from the arguments. Ignored. */
+                parsed_arguments?: unknown;
+                /**
+                 * @description Of a result: a text, or a list of texts, which are joined.
+                 * @example Customer 4711
+                 */
+                output?: string | {
+                    /**
+                     * ResponseToolOutputType
+                     * @description Kind of the part.
+                     * @example input_text
+                     * @enum {string}
+                     */
+                    type: "input_text";
+                    /**
+                     * @description The text.
+                     * @example Customer 4711
+                     */
+                    text: string;
+                }[];
+                /**
+                 * @description Not supported.
+                 * @example null
+                 */
+                async?: null;
+                /**
+                 * @description Not supported.
+                 * @example null
+                 */
+                caller?: null;
+                /**
+                 * @description Not supported.
+                 * @example null
+                 */
+                namespace?: null;
+            } & (unknown & unknown & unknown))[] | null;
+            /**
+             * @description A message of the system. It comes before `input`, and after the messages of a stored prompt.
+             * @example Answer in one sentence.
+             */
+            instructions?: string | null;
+            /** @description The form of the answer. */
+            text?: {
+                /** @description `text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON). The answer is returned as the model wrote it; the service does not check it. */
+                format?: {
+                    /**
+                     * ResponseTextFormatType
+                     * @description Kind of the form.
+                     * @example json_schema
+                     * @enum {string}
+                     */
+                    type: "text" | "json_schema" | "json_object";
+                    /**
+                     * @description Name of the schema, for the model.
+                     * @example triage
+                     */
+                    name?: string;
+                    schema?: components["schemas"]["JsonSchema"];
+                    /**
+                     * @description Purpose of the answer, for the model.
+                     * @example Priority of a support ticket
+                     */
+                    description?: string | null;
+                    /**
+                     * @description Whether the provider has to follow the schema exactly.
+                     * @example true
+                     */
+                    strict?: boolean | null;
+                } | null;
+                /**
+                 * ResponseVerbosity
+                 * @description Only `medium` is supported.
+                 * @example medium
+                 * @enum {string|null}
+                 */
+                verbosity?: "medium" | null;
+            } | null;
+            /**
+             * @description Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.
+             * @example [
+             *       {
+             *         "type": "function",
+             *         "name": "find_customer",
+             *         "parameters": {
+             *           "type": "object",
+             *           "properties": {
+             *             "name": {
+             *               "type": "string"
+             *             }
+             *           },
+             *           "required": [
+             *             "name"
+             *           ]
+             *         }
+             *       }
+             *     ]
+             */
+            tools?: {
+                /**
+                 * ResponseToolType
+                 * @description Kind of the tool.
+                 * @example function
+                 * @enum {string}
+                 */
+                type: "function";
+                /**
+                 * @description Name of the function, unique among the tools.
+                 * @example find_customer
+                 */
+                name: string;
+                /**
+                 * @description What the function does, for the model.
+                 * @example Finds a customer by name
+                 */
+                description?: string | null;
+                /**
+                 * @description JSON Schema (draft-07 or 2020-12) of the arguments, at most 64 KiB. `null` means that there are none.
+                 * @example {
+                 *       "type": "object",
+                 *       "properties": {
+                 *         "name": {
+                 *           "type": "string"
+                 *         }
+                 *       },
+                 *       "required": [
+                 *         "name"
+                 *       ]
+                 *     }
+                 */
+                parameters?: {
+                    [key: string]: unknown;
+                } | null;
+                /**
+                 * @description Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider's default.
+                 * @example true
+                 */
+                strict?: boolean | null;
+                /**
+                 * ResponseToolAsync
+                 * @description Not supported.
+                 * @enum {boolean|null}
+                 */
+                async?: false | null;
+                /**
+                 * ResponseToolDeferLoading
+                 * @description Not supported.
+                 * @enum {boolean|null}
+                 */
+                defer_loading?: false | null;
+                /**
+                 * @description Not supported.
+                 * @example null
+                 */
+                allowed_callers?: null;
+                /**
+                 * @description Not supported.
+                 * @example null
+                 */
+                output_schema?: null;
+            }[] | null;
+            /**
+             * ResponseToolChoice
+             * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
+             * @example auto
+             */
+            tool_choice?: string | {
+                /**
+                 * ResponseToolChoiceType
+                 * @description Kind of the tool.
+                 * @example function
+                 * @enum {string}
+                 */
+                type: "function";
+                /**
+                 * @description Name of one of the tools.
+                 * @example find_customer
+                 */
+                name: string;
+            } | null;
+            /**
+             * @description Whether the model can call several tools at the same time.
+             * @example true
+             */
+            parallel_tool_calls?: boolean | null;
+            /**
+             * @description Randomness of the answer.
+             * @example 0.2
+             */
+            temperature?: number | null;
+            /**
+             * @description Share of the most probable tokens that the model chooses from.
+             * @example 0.9
+             */
+            top_p?: number | null;
+            /**
+             * @description Above 0, the model avoids tokens that occurred before.
+             * @example 0.5
+             */
+            presence_penalty?: number | null;
+            /**
+             * @description Above 0, the model avoids tokens the more, the more often they occurred before.
+             * @example 0.5
+             */
+            frequency_penalty?: number | null;
+            /**
+             * @description The most tokens of the answer, including reasoning.
+             * @example 500
+             */
+            max_output_tokens?: number | null;
+            /** @description How the model reasons. Reasoning is never returned, so `summary` has no effect. */
+            reasoning?: {
+                /**
+                 * ResponseReasoningEffort
+                 * @description How much the model reasons before it answers.
+                 * @example low
+                 * @enum {string|null}
+                 */
+                effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+                /**
+                 * ResponseReasoningSummary
+                 * @description Only `auto` is supported.
+                 * @example auto
+                 * @enum {string|null}
+                 */
+                summary?: "auto" | null;
+                /**
+                 * @description Not supported.
+                 * @example null
+                 */
+                generate_summary?: null;
+            } | null;
+            /**
+             * @description Whether the answer is a stream of events.
+             * @example true
+             */
+            stream?: boolean | null;
+            /** @description Options of a stream. */
+            stream_options?: {
+                /**
+                 * ResponseObfuscation
+                 * @description Not supported.
+                 * @example false
+                 * @enum {boolean|null}
+                 */
+                include_obfuscation?: false | null;
+            } | null;
+            /**
+             * @description Texts of the caller's choice. They are returned with the response and not stored.
+             * @example {
+             *       "ticket": "4711"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.
+             * @example [
+             *       "reasoning.encrypted_content"
+             *     ]
+             */
+            include?: ("reasoning.encrypted_content" | "web_search_call.action.sources" | "web_search_call.results" | "code_interpreter_call.outputs" | "computer_call_output.output.image_url" | "file_search_call.results" | "message.input_image.image_url")[] | null;
+            /**
+             * @description Ignored. Responses are never stored.
+             * @example false
+             */
+            store?: boolean | null;
+            /**
+             * @description Ignored.
+             * @example user-4711
+             */
+            user?: string | null;
+            /**
+             * @description Ignored.
+             * @example user-4711
+             */
+            safety_identifier?: string | null;
+            /**
+             * @description Ignored.
+             * @example tickets
+             */
+            prompt_cache_key?: string | null;
+            /**
+             * @description Ignored.
+             * @example in_memory
+             */
+            prompt_cache_retention?: string | null;
+            /**
+             * ResponseBackground
+             * @description Not supported.
+             * @example false
+             * @enum {boolean|null}
+             */
+            background?: false | null;
+            /**
+             * ResponseTruncation
+             * @description Only `disabled` is supported.
+             * @example disabled
+             * @enum {string|null}
+             */
+            truncation?: "disabled" | null;
+            /**
+             * ResponseServiceTier
+             * @description The provider's usual tier. Others are not supported.
+             * @example auto
+             * @enum {string|null}
+             */
+            service_tier?: "auto" | "default" | null;
+            /**
+             * ResponseTopLogprobs
+             * @description Not supported.
+             * @example 0
+             */
+            top_logprobs?: number | null;
+            /**
+             * @description Not supported.
+             * @example null
+             */
+            max_tool_calls?: null;
+            /**
+             * @description Not supported, because responses are not stored. Send the conversation in `input`.
+             * @example null
+             */
+            previous_response_id?: null;
+            /**
+             * @description Not supported. Send the conversation in `input`.
+             * @example null
+             */
+            conversation?: null;
+            /**
+             * @description Not supported.
+             * @example null
+             */
+            context_management?: null;
+            /**
+             * @description Not supported.
+             * @example null
+             */
+            moderation?: null;
+            /**
+             * @description Not supported.
+             * @example null
+             */
+            prompt_cache_options?: null;
+            /**
+             * @description Not supported.
+             * @example null
+             */
+            access_programs?: null;
+            /**
+             * @description Not supported.
+             * @example null
+             */
+            image?: null;
+        };
+        /**
+         * ResponsePart
+         * @description A part of a message.
+         * @example {
+         *       "type": "output_text",
+         *       "text": "Ada wrote this.",
+         *       "annotations": [],
+         *       "logprobs": []
+         *     }
+         */
+        ResponsePart: {
+            /**
+             * @description Always `output_text`.
+             * @example output_text
+             * @constant
+             */
+            type: "output_text";
+            /**
+             * @description The text.
+             * @example Ada wrote this.
+             */
+            text: string;
+            /** @description Always empty. */
+            annotations: Record<string, never>[];
+            /** @description Always empty. */
+            logprobs: Record<string, never>[];
+        };
+        /**
+         * ResponseItem
+         * @description A message of the model, or a call of a function that it asks for. Send it back, as it is, in the `input` of the next request.
+         * @example {
+         *       "id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *       "type": "message",
+         *       "status": "completed",
+         *       "role": "assistant",
+         *       "content": [
+         *         {
+         *           "type": "output_text",
+         *           "text": "Ada wrote this.",
+         *           "annotations": [],
+         *           "logprobs": []
+         *         }
+         *       ]
+         *     }
+         */
+        ResponseItem: {
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            id: string;
+            /**
+             * @description `message` with `role` and `content`, or `function_call` with `call_id`, `name` and `arguments`.
+             * @example message
+             */
+            type: ("message" | "function_call") | components["schemas"]["OtherValue"];
+            /**
+             * @description `incomplete`: the response ended in the middle of the item.
+             * @example completed
+             */
+            status: ("in_progress" | "completed" | "incomplete") | components["schemas"]["OtherValue"];
+            /**
+             * @description Always `assistant`.
+             * @example assistant
+             * @constant
+             */
+            role?: "assistant";
+            /** @description The parts of the message. */
+            content?: components["schemas"]["ResponsePart"][];
+            /**
+             * @description Id of the call. The item with its result has it too.
+             * @example call_8fD2
+             */
+            call_id?: string;
+            /**
+             * @description Name of the function.
+             * @example find_customer
+             */
+            name?: string;
+            /**
+             * @description Arguments as the model wrote them, usually JSON. The service does not check them.
+             * @example {"name": "Ada"}
+             */
+            arguments?: string;
+            /** @description What the provider needs to get back with the call, for example a thought signature. */
+            provider_metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ResponseResource
+         * @description A model response, as OpenAI's Responses API and the Open Responses specification have it. The members that repeat the request show what was sent to the model, with the parameters and tools of a stored prompt.
+         * @example {
+         *       "id": "resp_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f",
+         *       "object": "response",
+         *       "created_at": 1790000000,
+         *       "completed_at": 1790000002,
+         *       "status": "completed",
+         *       "error": null,
+         *       "incomplete_details": null,
+         *       "model": "openai/gpt-4.1-mini",
+         *       "prompt": null,
+         *       "instructions": null,
+         *       "output": [
+         *         {
+         *           "id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *           "type": "message",
+         *           "status": "completed",
+         *           "role": "assistant",
+         *           "content": [
+         *             {
+         *               "type": "output_text",
+         *               "text": "Ada wrote this.",
+         *               "annotations": [],
+         *               "logprobs": []
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "usage": {
+         *         "input_tokens": 12,
+         *         "input_tokens_details": {
+         *           "cached_tokens": 0
+         *         },
+         *         "output_tokens": 4,
+         *         "output_tokens_details": {
+         *           "reasoning_tokens": 0
+         *         },
+         *         "total_tokens": 16
+         *       },
+         *       "text": {
+         *         "format": {
+         *           "type": "text"
+         *         }
+         *       },
+         *       "tools": [],
+         *       "tool_choice": "auto",
+         *       "parallel_tool_calls": true,
+         *       "temperature": 1,
+         *       "top_p": 1,
+         *       "presence_penalty": 0,
+         *       "frequency_penalty": 0,
+         *       "max_output_tokens": null,
+         *       "reasoning": {
+         *         "effort": null,
+         *         "summary": null
+         *       },
+         *       "metadata": {},
+         *       "store": false,
+         *       "background": false,
+         *       "truncation": "disabled",
+         *       "service_tier": "default",
+         *       "top_logprobs": 0,
+         *       "max_tool_calls": null,
+         *       "previous_response_id": null,
+         *       "safety_identifier": null,
+         *       "prompt_cache_key": null,
+         *       "access_programs": null
+         *     }
+         */
+        ResponseResource: {
+            /**
+             * @description Id of the response. Responses are not stored.
+             * @example resp_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f
+             */
+            id: string;
+            /**
+             * @description Always `response`.
+             * @example response
+             * @constant
+             */
+            object: "response";
+            /**
+             * @description Unix time of the request, in seconds.
+             * @example 1790000000
+             */
+            created_at: number;
+            /**
+             * @description Unix time of the end, in seconds; `null` unless `status` is `completed`.
+             * @example 1790000002
+             */
+            completed_at: number | null;
+            /**
+             * @description `incomplete`: the answer reached a length limit, or was stopped by a filter. `failed`: the provider ended the answer with an error.
+             * @example completed
+             */
+            status: ("in_progress" | "completed" | "incomplete" | "failed") | components["schemas"]["OtherValue"];
+            /** @description Why the response failed. */
+            error: {
+                /**
+                 * @description `rate_limit_exceeded` or `server_error`.
+                 * @example server_error
+                 */
+                code: ("server_error" | "rate_limit_exceeded") | components["schemas"]["OtherValue"];
+                /**
+                 * @description What happened.
+                 * @example The provider ended the answer with an error.
+                 */
+                message: string;
+            } | null;
+            /** @description Why the response is incomplete. */
+            incomplete_details: {
+                /**
+                 * @description `max_output_tokens` or `content_filter`.
+                 * @example max_output_tokens
+                 */
+                reason: ("max_output_tokens" | "content_filter") | components["schemas"]["OtherValue"];
+            } | null;
+            /**
+             * @description `<provider>/<model>` that answered.
+             * @example openai/gpt-4.1-mini
+             */
+            model: string;
+            /** @description The stored prompt that ran. */
+            prompt: {
+                id: components["schemas"]["PromptId"];
+                /**
+                 * @description Number of the version that ran.
+                 * @example 3
+                 */
+                version: string;
+            } | null;
+            /**
+             * @description As in the request.
+             * @example Answer in one sentence.
+             */
+            instructions: string | null;
+            /** @description What the model wrote, in order. SDKs join the texts to `output_text`. */
+            output: components["schemas"]["ResponseItem"][];
+            /** @description Numbers of tokens, as the provider counts them; 0 if it does not give them. `null` while the response is in progress, and after a failure without them. */
+            usage: {
+                /**
+                 * @description Tokens of the request.
+                 * @example 64
+                 */
+                input_tokens: number;
+                /** @description Kinds of input tokens. */
+                input_tokens_details: {
+                    /**
+                     * @description Tokens that the provider read from its own cache.
+                     * @example 48
+                     */
+                    cached_tokens: number;
+                };
+                /**
+                 * @description Tokens of the answer, including reasoning.
+                 * @example 13
+                 */
+                output_tokens: number;
+                /** @description Kinds of output tokens. */
+                output_tokens_details: {
+                    /**
+                     * @description Tokens of reasoning.
+                     * @example 8
+                     */
+                    reasoning_tokens: number;
+                };
+                /**
+                 * @description Sum of both.
+                 * @example 77
+                 */
+                total_tokens: number;
+            } | null;
+            /** @description The form of the answer. */
+            text: {
+                /** @description `text`, `json_schema` with `name` and `schema`, or `json_object`. */
+                format: {
+                    /**
+                     * @description Kind of the form.
+                     * @example text
+                     */
+                    type: ("text" | "json_schema" | "json_object") | components["schemas"]["OtherValue"];
+                    /**
+                     * @description Name of the schema.
+                     * @example triage
+                     */
+                    name?: string;
+                    schema?: components["schemas"]["JsonSchema"];
+                    /**
+                     * @description Purpose of the answer.
+                     * @example Priority of a support ticket
+                     */
+                    description?: string | null;
+                    /**
+                     * @description Whether the provider has to follow the schema exactly.
+                     * @example true
+                     */
+                    strict?: boolean;
+                };
+            };
+            /** @description The functions that the model could ask for. */
+            tools: {
+                /**
+                 * @description Always `function`.
+                 * @example function
+                 * @constant
+                 */
+                type: "function";
+                /**
+                 * @description Name of the function.
+                 * @example find_customer
+                 */
+                name: string;
+                /**
+                 * @description What the function does.
+                 * @example Finds a customer by name
+                 */
+                description: string | null;
+                parameters: components["schemas"]["JsonSchema"];
+                /**
+                 * @description Whether the provider has to follow the schema of the arguments exactly.
+                 * @example true
+                 */
+                strict: boolean | null;
+            }[];
+            /**
+             * @description `auto`, `none`, `required`, or the function that the model had to call.
+             * @example auto
+             */
+            tool_choice: string | {
+                /**
+                 * @description Always `function`.
+                 * @example function
+                 * @constant
+                 */
+                type: "function";
+                /**
+                 * @description Name of the function.
+                 * @example find_customer
+                 */
+                name: string;
+            };
+            /**
+             * @description Whether the model could call several tools at the same time. `true` unless set.
+             * @example true
+             */
+            parallel_tool_calls: boolean;
+            /**
+             * @description 1 unless set. Then the provider uses its own default.
+             * @example 1
+             */
+            temperature: number;
+            /**
+             * @description 1 unless set. Then the provider uses its own default.
+             * @example 1
+             */
+            top_p: number;
+            /**
+             * @description 0 unless set.
+             * @example 0
+             */
+            presence_penalty: number;
+            /**
+             * @description 0 unless set.
+             * @example 0
+             */
+            frequency_penalty: number;
+            /**
+             * @description The most tokens of the answer; `null` unless set.
+             * @example 500
+             */
+            max_output_tokens: number | null;
+            /** @description How the model reasoned. */
+            reasoning: {
+                /**
+                 * @description How much the model reasoned; `null` unless set.
+                 * @example low
+                 */
+                effort: string | null;
+                /**
+                 * @description Always `null`.
+                 * @example null
+                 */
+                summary: null;
+            };
+            /**
+             * @description As in the request.
+             * @example {
+             *       "ticket": "4711"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description Always `false`. Responses are not stored.
+             * @example false
+             */
+            store: boolean;
+            /**
+             * @description Always `false`.
+             * @example false
+             */
+            background: boolean;
+            /**
+             * @description Always `disabled`.
+             * @example disabled
+             * @constant
+             */
+            truncation: "disabled";
+            /**
+             * @description Always `default`.
+             * @example default
+             * @constant
+             */
+            service_tier: "default";
+            /**
+             * @description Always 0.
+             * @example 0
+             */
+            top_logprobs: number;
+            /**
+             * @description Always `null`.
+             * @example null
+             */
+            max_tool_calls: null;
+            /**
+             * @description Always `null`.
+             * @example null
+             */
+            previous_response_id: null;
+            /**
+             * @description Always `null`.
+             * @example null
+             */
+            safety_identifier: null;
+            /**
+             * @description Always `null`.
+             * @example null
+             */
+            prompt_cache_key: null;
+            /**
+             * @description Always `null`.
+             * @example null
+             */
+            access_programs: null;
+        };
         /**
          * CompatibleModel
          * @description Something that `model` can be.
@@ -8227,6 +9169,267 @@ export interface components {
                 code: string;
             };
         };
+        /**
+         * ResponseEvent
+         * @description The `data` of an event of a streamed response.
+         * @example {
+         *       "type": "response.output_text.delta",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *       "output_index": 0,
+         *       "content_index": 0,
+         *       "delta": "A webhook",
+         *       "logprobs": []
+         *     }
+         * @example {
+         *       "type": "error",
+         *       "sequence_number": 7,
+         *       "code": "provider-failed",
+         *       "message": "The provider ended the stream with an error.",
+         *       "param": null,
+         *       "error": {
+         *         "message": "The provider ended the stream with an error.",
+         *         "type": "server_error",
+         *         "param": null,
+         *         "code": "provider-failed"
+         *       }
+         *     }
+         */
+        ResponseEvent: {
+            /**
+             * ResponseLifecycleEvent
+             * @description Type of the event.
+             * @example response.created
+             * @enum {string}
+             */
+            type: "response.created" | "response.in_progress" | "response.completed" | "response.incomplete" | "response.failed";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            response: components["schemas"]["ResponseResource"];
+        } | {
+            /**
+             * ResponseItemEvent
+             * @description Type of the event.
+             * @example response.output_item.added
+             * @enum {string}
+             */
+            type: "response.output_item.added" | "response.output_item.done";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            item: components["schemas"]["ResponseItem"];
+        } | {
+            /**
+             * ResponsePartEvent
+             * @description Type of the event.
+             * @example response.content_part.added
+             * @enum {string}
+             */
+            type: "response.content_part.added" | "response.content_part.done";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description Place of the text in the message. Always 0.
+             * @example 0
+             */
+            content_index: number;
+            part: components["schemas"]["ResponsePart"];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example response.output_text.delta
+             * @constant
+             */
+            type: "response.output_text.delta";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description Place of the text in the message. Always 0.
+             * @example 0
+             */
+            content_index: number;
+            /**
+             * @description The next piece.
+             * @example A webhook
+             */
+            delta: string;
+            /** @description Always empty. */
+            logprobs: Record<string, never>[];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example response.output_text.done
+             * @constant
+             */
+            type: "response.output_text.done";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description Place of the text in the message. Always 0.
+             * @example 0
+             */
+            content_index: number;
+            /**
+             * @description The whole text.
+             * @example A webhook is an HTTP request.
+             */
+            text: string;
+            /** @description Always empty. */
+            logprobs: Record<string, never>[];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example response.function_call_arguments.delta
+             * @constant
+             */
+            type: "response.function_call_arguments.delta";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description The next piece.
+             * @example A webhook
+             */
+            delta: string;
+        } | {
+            /**
+             * @description Type of the event.
+             * @example response.function_call_arguments.done
+             * @constant
+             */
+            type: "response.function_call_arguments.done";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description The whole arguments.
+             * @example {"name": "Ada"}
+             */
+            arguments: string;
+        } | {
+            /**
+             * @description Type of the event.
+             * @example error
+             * @constant
+             */
+            type: "error";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Type of the problem.
+             * @example provider-failed
+             */
+            code: string;
+            /**
+             * @description What failed.
+             * @example The provider ended the stream with an error.
+             */
+            message: string;
+            /**
+             * @description The member of the request that is wrong, if there is one.
+             * @example input
+             */
+            param: string | null;
+            /** @description The same as an object. */
+            error: {
+                /**
+                 * @description What failed.
+                 * @example The provider ended the stream with an error.
+                 */
+                message: string;
+                /**
+                 * @description Kind of the error.
+                 * @example server_error
+                 */
+                type: string;
+                /**
+                 * @description The member of the request that is wrong, if there is one.
+                 * @example input
+                 */
+                param: string | null;
+                /**
+                 * @description Type of the problem.
+                 * @example provider-failed
+                 */
+                code: string;
+            };
+        };
     };
     responses: {
         /** @description A path parameter, query parameter or header does not follow the contract. */
@@ -11061,6 +12264,69 @@ export interface operations {
                      *     data: {"id":"chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f","object":"chat.completion.chunk","created":1790000000,"model":"openai/gpt-4.1-mini","choices":[{"index":0,"delta":{"content":"A webhook is an HTTP request."},"logprobs":null,"finish_reason":null}]}
                      *
                      *     data: {"id":"chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f","object":"chat.completion.chunk","created":1790000000,"model":"openai/gpt-4.1-mini","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}
+                     *
+                     *     data: [DONE]
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["CompatibleInvalidGenerateRequest"];
+            401: components["responses"]["CompatibleUnauthenticated"];
+            403: components["responses"]["CompatibleInsufficientScope"];
+            404: components["responses"]["CompatiblePromptOrModelNotFound"];
+            406: components["responses"]["CompatibleNotAcceptable"];
+            408: components["responses"]["CompatibleRequestTimeout"];
+            409: components["responses"]["CompatibleIdempotencyKeyInUse"];
+            413: components["responses"]["CompatibleContentTooLarge"];
+            415: components["responses"]["CompatibleUnsupportedMediaType"];
+            422: components["responses"]["CompatibleCannotGenerate"];
+            429: components["responses"]["CompatibleRateLimited"];
+            500: components["responses"]["CompatibleInternalError"];
+            502: components["responses"]["CompatibleProviderFailed"];
+            503: components["responses"]["CompatibleServiceUnavailable"];
+            default: components["responses"]["CompatibleOtherProblem"];
+        };
+    };
+    createResponse: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The request. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResponseCreate"];
+            };
+        };
+        responses: {
+            /** @description The response, or the stream of its events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    /**
+                     * @description `no` for a stream, so that reverse proxies pass on its events at once.
+                     * @example no
+                     */
+                    "X-Accel-Buffering"?: "no";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseResource"];
+                    /**
+                     * @example event: response.output_text.delta
+                     *     data: {"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0","output_index":0,"content_index":0,"delta":"A webhook","logprobs":[]}
                      *
                      *     data: [DONE]
                      */
