@@ -25,6 +25,8 @@ export interface EventStream {
    * stream that failed after its first event, because that was paid for. Rejects if there was no event.
    */
   readonly whole: Promise<string> | undefined;
+  /** Call this when `whole` is stored, or was not stored. The stream does not end before. */
+  stored(): void;
 }
 
 /** An answer whose body is a stream. */

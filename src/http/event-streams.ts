@@ -125,6 +125,8 @@ class OpenStream<Event> implements EventStream {
   readonly #whole = Promise.withResolvers<string>();
   /** Resolves when the events can be written, or need not be written. */
   readonly #ready = Promise.withResolvers<undefined>();
+  /** Resolves when `whole` is stored, or cannot be stored. */
+  readonly #stored = Promise.withResolvers<undefined>();
   readonly #onEnd: () => void;
   /** Events for the copy that is kept. */
   readonly #kept: Event[] = [];
@@ -136,6 +138,7 @@ class OpenStream<Event> implements EventStream {
   #isCut = false;
   #firstMs: number | undefined;
   #isOver = false;
+  #isSettled = false;
   #failure: { readonly error: unknown } | undefined;
 
   constructor(source: EventSource<Event>, terms: StreamTerms, times: StreamTimes, onEnd: () => void) {
@@ -163,8 +166,10 @@ class OpenStream<Event> implements EventStream {
           this.#first.resolve(event);
           await this.#ready.promise;
         }
+        const isLast = this.#source.isLast(event);
+        if (isLast && this.#terms.isKept) await this.#store();
         await this.#send(this.#encoder.encode(event));
-        if (this.#source.isLast(event)) {
+        if (isLast) {
           this.#finish(undefined);
           return;
         }
@@ -201,6 +206,10 @@ class OpenStream<Event> implements EventStream {
   discard(): void {
     this.#ready.resolve(undefined);
     if (!this.#terms.isKept) this.end(new CallerGoneError());
+  }
+
+  stored(): void {
+    this.#stored.resolve(undefined);
   }
 
   /** Stops the source, and ends the stream with this failure. */
@@ -260,9 +269,21 @@ class OpenStream<Event> implements EventStream {
     this.#terms.signal.removeEventListener('abort', this.#leave);
     clearInterval(this.#beats);
     if (failure !== undefined) this.#first.reject(failure.error);
-    if (this.#terms.isKept) this.#settleWhole();
     this.#onEnd();
-    this.#close();
+    if (this.#terms.isKept) {
+      void this.#store().then(() => {
+        this.#close();
+      });
+    } else {
+      this.#close();
+    }
+  }
+
+  /** The end is sent after the whole answer is stored, so that a repetition finds it. */
+  #store(): Promise<undefined> {
+    if (!this.#isSettled) this.#settleWhole();
+    this.#isSettled = true;
+    return this.#stored.promise;
   }
 
   #settleWhole(): void {

@@ -297,9 +297,19 @@ async function perform(
   const work = async (resourceId: string): Promise<KeptAnswer | BegunAnswer<StreamedAnswer>> => {
     const result = await handle(contextOf(resourceId));
     if (result.stream === undefined) return seal(serialise(row, result));
-    const begun = streamed(result, result.stream);
+    // The types allow only streams of events here.
+    const stream = result.stream as EventStream;
+    const begun = streamed(result, stream);
     const { status, headers } = begun;
-    return { begun, whole: wholeOf(result.stream).then((body) => seal({ status, headers, body })) };
+    const { whole } = stream;
+    if (whole === undefined) throw new Error('the answer cannot be kept');
+    return {
+      begun,
+      whole: whole.then((body) => seal({ status, headers, body })),
+      onStored() {
+        stream.stored();
+      },
+    };
   };
   const { answer, replayed } = await dependencies.idempotency.run(
     {
@@ -314,11 +324,6 @@ async function perform(
   if ('stream' in answer) return answer;
   const opened = answerBox === undefined ? answer : mapBody(answer, (text) => answerBox.open(text as Sealed, scope));
   return replayed ? { ...opened, headers: { ...opened.headers, 'idempotency-replayed': 'true' } } : opened;
-}
-
-/** The types allow only streams of events here. */
-function wholeOf(stream: AnswerStream | EventStream): Promise<string> {
-  return ('whole' in stream ? stream.whole : undefined) ?? Promise.reject(new Error('the answer cannot be kept'));
 }
 
 function mapBody(answer: KeptAnswer, map: (text: string) => string): KeptAnswer {

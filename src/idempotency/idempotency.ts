@@ -26,6 +26,8 @@ export interface BegunAnswer<Begun> {
   readonly begun: Begun;
   /** The answer to store. Rejects if there is none; then the key is freed as after any failure. */
   readonly whole: Promise<KeptAnswer>;
+  /** Called when the answer is stored, or the key is freed, or the database takes too long for this. */
+  readonly onStored: () => void;
 }
 
 export interface IdempotentRequest {
@@ -197,7 +199,7 @@ export function createIdempotency({
       throw error;
     }
     if ('begun' in done) {
-      void pending.track(done.whole.then(finish, fail));
+      void pending.track(done.whole.then(finish, fail).finally(done.onStored));
       return done.begun;
     }
     await finish(done);

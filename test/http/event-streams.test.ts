@@ -320,6 +320,23 @@ describe('a stream whose answer is kept', () => {
     expect(await started.stream.whole).toBe(event('one two') + event('end'));
   });
 
+  it.each([
+    ['its last event', 'end', event('end')],
+    ['the problem that ends it', failure, lastProblem('provider-failed')],
+  ])('holds %s until the answer is stored', async (_name, last, end) => {
+    const source = tap();
+    source.send('one');
+    const { first, stream } = await streamsWith().start(sourceOf(source.open), kept);
+    const connected = await sendOver({ first, stream });
+    source.send(last);
+    expect(await stream.whole).toBe(event('one') + end);
+    await until(() => connected.text() !== '');
+    expect(connected.text()).toBe(event('one'));
+    stream.stored();
+    await connected.closed;
+    expect(connected.text()).toBe(event('one') + end);
+  });
+
   it('keeps the problem it ended with, because it was paid for', async () => {
     const { stream } = await streamsWith().start(
       sourceOf(() => all('one', failure)),

@@ -59,6 +59,7 @@ export interface TestServiceOptions {
   connectionLimits?: NonNullable<StartOptions['connectionLimits']>;
   onExchange?: NonNullable<StartOptions['onExchange']>;
   clock?: NonNullable<StartOptions['clock']>;
+  streamTimes?: NonNullable<StartOptions['streamTimes']>;
   /** 0 by default, so that no test gets the probe result of an earlier test. */
   probesSharedForMs?: NonNullable<StartOptions['probesSharedForMs']>;
   /** The interval in which the service writes its statistics, in milliseconds. By default, it writes them only when it stops. */
@@ -80,6 +81,7 @@ export async function startTestService({
   connectionLimits,
   onExchange,
   clock,
+  streamTimes,
   probesSharedForMs = 0,
   statisticsEveryMs = 3_600_000,
   answerCheckMs = 86_400_000,
@@ -117,6 +119,7 @@ export async function startTestService({
     ...(createWebhooks === undefined ? {} : { createWebhooks }),
     ...(connectionLimits === undefined ? {} : { connectionLimits }),
     ...(clock === undefined ? {} : { clock }),
+    ...(streamTimes === undefined ? {} : { streamTimes }),
   });
   const send = supertest(service.url);
 
