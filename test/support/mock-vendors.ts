@@ -50,7 +50,7 @@ export interface Vendor {
 }
 
 /** The number of input and output tokens of every answer. */
-const mockUsage = { input: 11, output: 7 };
+export const mockUsage = { input: 11, output: 7 };
 
 const { input, output } = mockUsage;
 const created = 1_790_000_000;
