@@ -280,7 +280,7 @@ export function createApp(dependencies: AppDependencies): App {
   const handlers: OperationHandlers = {
     ...promptOperations(prompts),
     ...labelOperations(labels),
-    ...invokeOperations(invoke),
+    ...invokeOperations(invoke, planner),
     ...testRunOperations(testRuns),
     ...providerOperations(providers),
     ...openAiOperations({ models: createModels({ prompts, providers }) }),

@@ -10,7 +10,7 @@ import { withOverrides, type Overrides } from './overrides.ts';
 import type { Plan, Target } from './plan.ts';
 import { renderPrompt } from './render-prompt.ts';
 import { requireProvider, requireProviders, selectModel, withFallbacks, type SelectedModel } from './select-targets.ts';
-import { findUnsupported, supportedTargets, type UnsupportedPolicy } from './supported.ts';
+import { findUnsupported, supportedTargets, type TargetLimits, type UnsupportedPolicy } from './supported.ts';
 
 interface StoredPrompt extends VersionSelection {
   readonly slugOrId: string;
@@ -48,6 +48,14 @@ export interface DirectRequest {
 /** A plan that uses a stored prompt. */
 export type PromptPlan = Plan & Pick<Required<Plan>, 'prompt'>;
 
+/** A request with all that it would send. */
+export interface Preview extends Pick<PromptPlan, 'prompt' | 'unknownVariables'> {
+  /** The version, with its placeholders. */
+  readonly content: PromptContent;
+  /** What each target cannot do. At least one; all have the same messages. */
+  readonly limits: readonly TargetLimits[];
+}
+
 /** A stored prompt for several targets. */
 export interface Comparison extends Pick<PromptPlan, 'prompt' | 'unknownVariables'> {
   /** One for each target, in their order, without fallbacks. */
@@ -65,6 +73,8 @@ export interface Planner {
    *   `messages`; image-not-allowed; unsupported-by-provider
    */
   fromPrompt(request: PromptRequest): Promise<PromptPlan>;
+  /** The same without asking whether the targets can do it. @throws {ProblemError} all but unsupported-by-provider */
+  preview(request: PromptRequest): Promise<Preview>;
   /**
    * A stored prompt on each of several targets.
    *
@@ -94,19 +104,25 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     return { prompt: { id, version }, content, messages, unknownVariables: unknown };
   };
 
+  const draft = async (request: PromptRequest): Promise<Preview & { pointerOf: (member: string) => string }> => {
+    const { prompt, content: stored, messages, unknownVariables } = await render(request);
+    const content = withOverrides(stored, request, (id) => providers.get(id) !== undefined);
+    const selected = selectModel(providers, stored, request);
+    request.onSelected?.({ provider: selected.provider.id, model: selected.model });
+    const selection = withFallbacks(providers, selected, content.fallbacks);
+    const { messages: appended = [] } = request;
+    const all = [...messages, ...(typeof appended === 'function' ? appended() : appended)];
+    const targets = selection.map((target) => toTarget(target, all, content));
+    const pointerOf = (member: string): string => pointerTo(member, messages.length);
+    requireAllowedImages(targets, pointerOf);
+    return { prompt, content: stored, limits: await findUnsupported(targets), unknownVariables, pointerOf };
+  };
+
   return {
+    preview: draft,
+
     async fromPrompt(request) {
-      const { prompt, content: stored, messages, unknownVariables } = await render(request);
-      const content = withOverrides(stored, request, (id) => providers.get(id) !== undefined);
-      const selected = selectModel(providers, stored, request);
-      request.onSelected?.({ provider: selected.provider.id, model: selected.model });
-      const selection = withFallbacks(providers, selected, content.fallbacks);
-      const { messages: appended = [] } = request;
-      const all = [...messages, ...(typeof appended === 'function' ? appended() : appended)];
-      const targets = selection.map((target) => toTarget(target, all, content));
-      const pointerOf = (member: string): string => pointerTo(member, messages.length);
-      requireAllowedImages(targets, pointerOf);
-      const limits = await findUnsupported(targets);
+      const { prompt, limits, unknownVariables, pointerOf } = await draft(request);
       return { prompt, targets: supportedTargets(limits, request.unsupported, pointerOf), unknownVariables };
     },
 

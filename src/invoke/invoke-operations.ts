@@ -3,16 +3,30 @@ import { insufficientScope } from '../errors/insufficient-scope.ts';
 import type { OperationHandlers, Principal } from '../http/operation.ts';
 import type { Generated } from '../generation/generator.ts';
 import type { Overrides } from '../generation/overrides.ts';
-import type { PromptRequest } from '../generation/planner.ts';
+import type { Planner, PromptRequest } from '../generation/planner.ts';
 import { readConversation } from './conversation.ts';
 import { invocationEvents } from './invocation-event-representation.ts';
 import { toInvocationResult, toWarnings } from './invocation-result.ts';
 import type { Invoke } from './invoke.ts';
+import { toRenderedPrompt } from './rendered-prompt.ts';
 
 type InvokeRequest = NonNullable<components['schemas']['InvokeRequest']>;
 
-export function invokeOperations(invoke: Invoke): Pick<OperationHandlers, 'invokePrompt'> {
+export function invokeOperations(
+  invoke: Invoke,
+  planner: Pick<Planner, 'preview'>,
+): Pick<OperationHandlers, 'invokePrompt' | 'renderPrompt'> {
   return {
+    async renderPrompt({ path, body, context }) {
+      requireScopeOf(body, context.principal);
+      const preview = await planner.preview({
+        ...{ slugOrId: path.slugOrId, ...toPromptRequest(body) },
+        onPrompt: (found) => {
+          context.note(found);
+        },
+      });
+      return { status: 200, body: toRenderedPrompt(preview) };
+    },
     async invokePrompt({ path, headers, body, context }) {
       requireScopeOf(body, context.principal);
       const { promptId, version, selected, unknownVariables, generate, stream } = await invoke({

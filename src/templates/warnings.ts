@@ -1,5 +1,5 @@
 import { parseTemplate } from './parse.ts';
-import type { Content as MessageContent, VariableDefinitions } from './render.ts';
+import { textsOf, type Content as MessageContent, type VariableDefinitions } from './render.ts';
 
 /** A probable mistake in the content of a prompt. */
 export interface ContentWarning {
@@ -53,6 +53,12 @@ export function contentWarnings({ messages, variables }: Content): ContentWarnin
     warn(() => ({ code: 'unused-variable', detail: 'is not used by a placeholder', pointer: `#/variables/${name}` }));
   }
   return warnings;
+}
+
+/** Names of the variables that placeholders use, in the order of their first use. */
+export function usedVariables(messages: Content['messages']): string[] {
+  const parts = messages.flatMap(({ content }) => textsOf(content)).flatMap((text) => parseTemplate(text));
+  return [...new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name])))];
 }
 
 /** The templates of a message, each with its place. */

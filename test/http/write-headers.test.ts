@@ -56,6 +56,8 @@ const repeatable: readonly OperationId[] = [
 ];
 /** Creates a resource with a secret, and cannot show the secret again. */
 const unrepeatable: readonly OperationId[] = ['createApiKey'];
+/** Changes nothing. */
+const withoutEffect: readonly OperationId[] = ['renderPrompt'];
 /** Sets or removes the cookie of a browser: no harm is done when they are repeated. */
 const withCookie: readonly OperationId[] = ['createSession', 'deleteSession'];
 
@@ -83,7 +85,9 @@ function expectRefusal({ status, body }: Answer, header: string): void {
 
 it('lists every operation that is not a read', () => {
   const writing = operationIds.filter((id) => operationTable[id].method !== 'GET').sort();
-  expect([...new Set([...changing, ...creating, ...unrepeatable, ...withCookie])].sort()).toEqual(writing);
+  expect([...new Set([...changing, ...creating, ...unrepeatable, ...withCookie, ...withoutEffect])].sort()).toEqual(
+    writing,
+  );
 });
 
 describe('If-Match', () => {

@@ -23,8 +23,8 @@ export interface InvokeHarness {
 }
 
 /**
- * Starts the service with three providers on the same server, and `openai` without credentials. `mock` and `spare` accept
- * schemas; `plain` does not.
+ * Starts the service with four providers on the same server, and `openai` without credentials. `plain` does not
+ * accept schemas; the others do.
  */
 export async function startInvokeHarness(options: TestServiceOptions = {}): Promise<InvokeHarness> {
   const mock = await startMockProvider();
@@ -32,6 +32,7 @@ export async function startInvokeHarness(options: TestServiceOptions = {}): Prom
   const compatible = [
     { id: 'mock', ...access, models: ['model-a', 'model-b'], structured_outputs: true },
     { id: 'spare', ...access, models: ['spare-a'], structured_outputs: true },
+    { id: 'structured', ...access, models: ['model-a', 'model-b'], structured_outputs: true },
     { id: 'plain', ...access, models: ['plain-a'] },
   ];
   const environment = { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify(compatible), ...options.environment };

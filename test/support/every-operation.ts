@@ -103,6 +103,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     updatePrompt: { method: 'PUT', path: `${prompts}/${prompt}`, body: { messages } },
     deletePrompt: { method: 'DELETE', path: `${prompts}/${doomed}` },
     invokePrompt: { method: 'POST', path: `${prompts}/${prompt}/invoke`, body: {} },
+    renderPrompt: { method: 'POST', path: `${prompts}/${prompt}/render`, body: {} },
     listPromptVersions: { method: 'GET', path: `${prompts}/${prompt}/versions` },
     getPromptVersion: { method: 'GET', path: `${prompts}/${prompt}/versions/1` },
     restorePromptVersion: { method: 'POST', path: `${prompts}/${prompt}/versions/1/restore` },

@@ -27,6 +27,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     update: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}' },
     invoke: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/invoke', input: 'body', key: true },
+    render: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/render', input: 'body', repeatable: true },
     getStatistics: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/statistics', input: 'query' },
   },
   promptVersions: {
@@ -148,6 +149,7 @@ export type OperationName =
   | 'labels.delete'
   | 'labels.listMoves'
   | 'prompts.invoke'
+  | 'prompts.render'
   | 'prompts.getStatistics'
   | 'testRuns.create'
   | 'testRuns.list'

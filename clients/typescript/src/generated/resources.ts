@@ -153,6 +153,19 @@ export interface PromptsResource {
   invoke: InvokeMethod;
 
   /**
+   * Render a prompt.
+   *
+   * Returns what an invocation with the same body would send, and to whom. No provider is called, and nothing is spent.
+   *
+   * The service makes the same checks as for an invocation, in the same order, and needs the same scopes. What a provider
+   * cannot do is listed in `unsupported` instead of refused. `stream` has no effect.
+   *
+   * @param slugOrId The prompt's slug or its id.
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422)
+   */
+  render(slugOrId: string, body?: Schemas['InvokeRequest'], options?: CallOptions<'renderPrompt'>): Call<operations['renderPrompt']['responses'][200]['content']['application/json']>;
+
+  /**
    * Get the statistics of a prompt.
    *
    * Returns the invocations of a prompt in the last hour or day, in total and by version: how many failed or were

@@ -1,0 +1,53 @@
+import type { operations } from '../../generated/types.ts';
+import type { Preview } from '../generation/planner.ts';
+import { unknownVariableWarnings } from '../generation/render-prompt.ts';
+import type { TargetLimits } from '../generation/supported.ts';
+import type { Message } from '../providers/generation.ts';
+import { contentWarnings, usedVariables } from '../templates/warnings.ts';
+
+type RenderedPrompt = operations['renderPrompt']['responses'][200]['content']['application/json'];
+
+/** The contract's representation of what would be sent. */
+export function toRenderedPrompt({ prompt, content, limits, unknownVariables }: Preview): RenderedPrompt {
+  const { messages = [], parameters, responseFormat, tools, toolChoice } = limits[0]?.target.request ?? {};
+  const warnings = [
+    ...contentWarnings(content).filter(({ code }) => code === 'not-a-placeholder'),
+    ...(unknownVariableWarnings(unknownVariables).warnings ?? []),
+  ];
+  // The members are the same JSON; the generated types do not know that they are not changed.
+  const generation = {
+    ...(parameters !== undefined && { parameters }),
+    ...(responseFormat !== undefined && { response_format: responseFormat }),
+    ...(tools !== undefined && { tools }),
+    ...(toolChoice !== undefined && { tool_choice: toolChoice }),
+  } as Pick<RenderedPrompt, 'parameters' | 'response_format' | 'tools' | 'tool_choice'>;
+  return {
+    prompt_id: prompt.id,
+    version: prompt.version,
+    targets: limits.map(toTarget),
+    messages: messages.map(toMessage),
+    ...generation,
+    variables: usedVariables(content.messages),
+    ...(warnings.length > 0 && { warnings }),
+  };
+}
+
+function toTarget({ target: { provider, request }, unsupported }: TargetLimits): RenderedPrompt['targets'][number] {
+  const { model, providerOptions } = request;
+  return {
+    ...{ provider: provider.id, model },
+    ...(providerOptions !== undefined && { provider_options: { ...providerOptions } }),
+    ...(unsupported.length > 0 && { unsupported: unsupported.map(({ member, detail }) => ({ member, detail })) }),
+  };
+}
+
+function toMessage(message: Message): RenderedPrompt['messages'][number] {
+  const { role, content } = message;
+  return {
+    role,
+    content: typeof content === 'string' ? content : content.map((part) => ({ ...part })),
+    ...(message.role === 'assistant' &&
+      message.toolCalls !== undefined && { tool_calls: message.toolCalls.map((call) => ({ ...call })) }),
+    ...(message.role === 'tool' && { tool_call_id: message.toolCallId }),
+  };
+}
