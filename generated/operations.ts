@@ -919,6 +919,69 @@ export const operationTable = {
       "not-cached"
     ]
   },
+  "renderPrompt": {
+    "method": "POST",
+    "path": "/api/v1/prompts/{slugOrId}/render",
+    "scope": "prompts:invoke",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "slugOrId",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "optional",
+    "bodyLimit": 20971520,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "prompt-not-found",
+      "version-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "content-too-large",
+      "unsupported-media-type",
+      "unknown-label",
+      "missing-variables",
+      "unknown-variables",
+      "unknown-provider",
+      "inconsistent-content",
+      "invalid-schema",
+      "invalid-provider-option",
+      "image-not-allowed",
+      "provider-not-configured",
+      "no-provider-selected",
+      "rendered-prompt-too-large",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "getPromptStatistics": {
     "method": "GET",
     "path": "/api/v1/prompts/{slugOrId}/statistics",

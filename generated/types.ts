@@ -292,6 +292,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts/{slugOrId}/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Render a prompt
+         * @description Returns what an invocation with the same body would send, and to whom. No provider is called, and nothing is spent.
+         *
+         *     The service makes the same checks as for an invocation, in the same order, and needs the same scopes. What a provider
+         *     cannot do is listed in `unsupported` instead of refused. `stream` has no effect.
+         */
+        post: operations["renderPrompt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompts/{slugOrId}/statistics": {
         parameters: {
             query?: never;
@@ -7911,6 +7934,37 @@ export interface components {
             status: 504;
         } & components["schemas"]["ProblemFields"];
         /**
+         * RenderPrompt422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-label",
+         *       "title": "Unknown label",
+         *       "status": 422,
+         *       "detail": "The prompt \"summarise-support-ticket\" has no label \"prodution\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not a label of the prompt",
+         *           "pointer": "#/label"
+         *         }
+         *       ]
+         *     }
+         */
+        RenderPrompt422Problem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-label
+             */
+            type: ("urn:prompt-gateway:problem:unknown-label" | "urn:prompt-gateway:problem:missing-variables" | "urn:prompt-gateway:problem:unknown-variables" | "urn:prompt-gateway:problem:unknown-provider" | "urn:prompt-gateway:problem:inconsistent-content" | "urn:prompt-gateway:problem:invalid-schema" | "urn:prompt-gateway:problem:invalid-provider-option" | "urn:prompt-gateway:problem:image-not-allowed" | "urn:prompt-gateway:problem:provider-not-configured" | "urn:prompt-gateway:problem:no-provider-selected" | "urn:prompt-gateway:problem:rendered-prompt-too-large") | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components["schemas"]["ProblemFields"];
+        /**
          * CreateTestRun409Problem
          * @description Error details of an answer with status 409 (RFC 9457).
          * @example {
@@ -11349,6 +11403,139 @@ export interface operations {
                     "application/problem+json": components["schemas"]["InvokePrompt504Problem"];
                 };
             };
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    renderPrompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The prompt's slug or its id.
+                 * @example summarise-support-ticket
+                 */
+                slugOrId: components["parameters"]["PathSlugOrId"];
+            };
+            cookie?: never;
+        };
+        /** @description Variables and options of an invocation. Can be left out. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["InvokeRequest"];
+            };
+        };
+        responses: {
+            /** @description What would be sent. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        prompt_id: components["schemas"]["PromptId"];
+                        version: components["schemas"]["VersionNumber"];
+                        /** @description The selected provider and model, then the fallbacks in their order. */
+                        targets: {
+                            provider: components["schemas"]["ProviderId"];
+                            model: components["schemas"]["ModelId"];
+                            /**
+                             * @description Options that only this provider gets. Absent if there are none.
+                             * @example {
+                             *       "effort": "low"
+                             *     }
+                             */
+                            provider_options?: {
+                                [key: string]: unknown;
+                            };
+                            /** @description What the provider cannot do. An invocation is refused because of it, or leaves it out with `"unsupported": "ignore"`. Absent if there is nothing. */
+                            unsupported?: {
+                                /**
+                                 * @description Path of the member in this answer. Empty if it is the combination of all.
+                                 * @example parameters/seed
+                                 */
+                                member: string;
+                                /**
+                                 * @description Why, for people.
+                                 * @example The provider does not support it.
+                                 */
+                                detail: string;
+                            }[];
+                        }[];
+                        /** @description The messages of the prompt, without placeholders, and those of the request. */
+                        messages: {
+                            /**
+                             * @description Role of the speaker.
+                             * @example user
+                             */
+                            role: ("system" | "developer" | "user" | "assistant" | "tool") | components["schemas"]["OtherValue"];
+                            /**
+                             * @description A text, or texts and images in their order.
+                             * @example And since when?
+                             */
+                            content: string | {
+                                /**
+                                 * @description `text` with `text`, or `image` with `url`.
+                                 * @example text
+                                 */
+                                type: ("text" | "image") | components["schemas"]["OtherValue"];
+                                /**
+                                 * @description The text.
+                                 * @example What is in this picture?
+                                 */
+                                text?: string;
+                                /**
+                                 * @description Address of the image.
+                                 * @example https://images.example.com/a.png
+                                 */
+                                url?: string;
+                            }[];
+                            /** @description The calls that the assistant asked for. */
+                            tool_calls?: components["schemas"]["ToolCall"][];
+                            /**
+                             * @description Of a `tool` message: id of its call.
+                             * @example call_8fD2
+                             */
+                            tool_call_id?: string;
+                        }[];
+                        parameters?: components["schemas"]["GenerationParameters"];
+                        response_format?: components["schemas"]["ResponseFormat"];
+                        tools?: components["schemas"]["Tools"];
+                        tool_choice?: components["schemas"]["ToolChoice"];
+                        /** @description Names of the variables that placeholders of the prompt use, in the order of their first use. */
+                        variables: components["schemas"]["VariableName"][];
+                        warnings?: components["schemas"]["Warnings"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["PromptOrVersionNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description The request is well-formed, but the prompt cannot be run. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["RenderPrompt422Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["OtherProblem"];
         };
     };

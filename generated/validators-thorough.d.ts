@@ -21,6 +21,8 @@ export const deleteLabelParameters: ValidateFunction;
 export const listLabelMovesParameters: ValidateFunction;
 export const invokePromptParameters: ValidateFunction;
 export const invokePromptBody: ValidateFunction;
+export const renderPromptParameters: ValidateFunction;
+export const renderPromptBody: ValidateFunction;
 export const getPromptStatisticsParameters: ValidateFunction;
 export const createTestRunParameters: ValidateFunction;
 export const createTestRunBody: ValidateFunction;
