@@ -3,7 +3,7 @@ import type { OperationHandlers } from '../http/operation.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { chatPlaces, readChatCompletion } from './chat-request.ts';
 import { createChunkEncoder, toChatCompletion, type ChatHead } from './chat-representation.ts';
-import type { PrepareRun } from './compatible-runs.ts';
+import { joinTexts, type PrepareRun } from './compatible-runs.ts';
 
 export interface ChatOperationsDependencies {
   readonly prepareRun: PrepareRun;
@@ -44,10 +44,4 @@ export function chatOperations({
       return { status: 200, stream };
     },
   };
-}
-
-/** Neighbouring texts of a kept answer become one. */
-function joinTexts(one: GeneratedEvent, next: GeneratedEvent): GeneratedEvent | undefined {
-  if (one.type !== 'text' || next.type !== 'text') return undefined;
-  return { type: 'text', delta: one.delta + next.delta };
 }

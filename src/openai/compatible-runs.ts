@@ -130,6 +130,12 @@ export function createCompatibleRuns(dependencies: CompatibleRunsDependencies): 
   };
 }
 
+/** Neighbouring texts of an answer that is kept become one. */
+export function joinTexts(one: GeneratedEvent, next: GeneratedEvent): GeneratedEvent | undefined {
+  if (one.type !== 'text' || next.type !== 'text') return undefined;
+  return { type: 'text', delta: one.delta + next.delta };
+}
+
 async function makePlan(
   request: CompatibleRequest,
   { planner, providers }: Pick<CompatibleRunsDependencies, 'planner' | 'providers'>,

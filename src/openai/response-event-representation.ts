@@ -1,3 +1,4 @@
+import type { components } from '../../generated/types.ts';
 import { toCompatibleError } from '../errors/compatible-error.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
 import type { EventEncoder } from '../http/event-streams.ts';
@@ -16,6 +17,9 @@ import {
   type ResponseItem,
   type ResponseState,
 } from './response-resource.ts';
+
+type ResponseEvent = components['schemas']['ResponseEvent'];
+type WithoutNumber<Event> = Event extends unknown ? Omit<Event, 'sequence_number'> : never;
 
 /** Who answers. */
 export interface Answering {
@@ -45,12 +49,14 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
   let message: OpenMessage | undefined;
   const output: ResponseItem[] = [];
 
-  const write = (type: string, members: object): string =>
-    serverSentEvent({ type, sequence_number: sequence++, ...members }, type);
-  const snapshot = (type: string, state: ResponseState): string => write(type, { response: toResponse(head, state) });
-  const end = (type: string, state: ResponseState): string => snapshot(type, state) + serverSentEvent('[DONE]');
+  const write = (event: WithoutNumber<ResponseEvent>): string => {
+    const { type, ...members } = event;
+    return serverSentEvent({ type, sequence_number: sequence++, ...members }, type);
+  };
+  const end = (state: ResponseState): string =>
+    write({ type: `response.${state.status}`, response: toResponse(head, state) }) + serverSentEvent('[DONE]');
 
-  const place = ({ index }: OpenMessage): object => ({
+  const place = ({ index }: OpenMessage): { item_id: string; output_index: number; content_index: number } => ({
     item_id: messageItem(head.id, index, '', 'in_progress').id,
     output_index: index,
     content_index: 0,
@@ -63,8 +69,8 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
     const item = messageItem(head.id, index, undefined, 'in_progress');
     return [
       message,
-      write('response.output_item.added', { output_index: index, item }) +
-        write('response.content_part.added', { ...place(message), part: textPart('') }),
+      write({ type: 'response.output_item.added', output_index: index, item }) +
+        write({ type: 'response.content_part.added', ...place(message), part: textPart('') }),
     ];
   };
 
@@ -76,9 +82,9 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
     output.push(item);
     message = undefined;
     return (
-      write('response.output_text.done', { ...at, text, logprobs: [] }) +
-      write('response.content_part.done', { ...at, part: textPart(text) }) +
-      write('response.output_item.done', { output_index: index, item })
+      write({ type: 'response.output_text.done', ...at, text, logprobs: [] }) +
+      write({ type: 'response.content_part.done', ...at, part: textPart(text) }) +
+      write({ type: 'response.output_item.done', output_index: index, item })
     );
   };
 
@@ -89,10 +95,10 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
     const at = { item_id: item.id, output_index: index };
     const added = callItem(head.id, index, { ...call, arguments: '' }, 'in_progress');
     return (
-      write('response.output_item.added', { output_index: index, item: added }) +
-      write('response.function_call_arguments.delta', { ...at, delta: call.arguments }) +
-      write('response.function_call_arguments.done', { ...at, arguments: call.arguments }) +
-      write('response.output_item.done', { output_index: index, item })
+      write({ type: 'response.output_item.added', output_index: index, item: added }) +
+      write({ type: 'response.function_call_arguments.delta', ...at, delta: call.arguments }) +
+      write({ type: 'response.function_call_arguments.done', ...at, arguments: call.arguments }) +
+      write({ type: 'response.output_item.done', output_index: index, item })
     );
   };
 
@@ -101,11 +107,15 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
       switch (event.type) {
         case 'start':
           head = headOf(event);
-          return snapshot('response.created', inProgress) + snapshot('response.in_progress', inProgress);
+          return (['response.created', 'response.in_progress'] as const)
+            .map((type) => write({ type, response: toResponse(head, inProgress) }))
+            .join('');
         case 'text': {
           const [open, opened] = openMessage();
           open.text += event.delta;
-          return opened + write('response.output_text.delta', { ...place(open), delta: event.delta, logprobs: [] });
+          return (
+            opened + write({ type: 'response.output_text.delta', ...place(open), delta: event.delta, logprobs: [] })
+          );
         }
         case 'tool-call':
           return closeMessage() + writeCall(event.toolCall);
@@ -115,7 +125,7 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
           const opened = output.length === 0 ? openMessage()[1] : '';
           const closed = closeMessage(isCut(result) ? 'incomplete' : 'completed');
           const state = endOf(result, output, now());
-          return opened + closed + end(`response.${state.status}`, state);
+          return opened + closed + end(state);
         }
       }
     },
@@ -131,13 +141,7 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
         output,
         usage: extensions.usage === undefined ? null : usageOf(extensions.usage),
       };
-      return write('error', { code, message: text, param, error }) + end('response.failed', state);
+      return write({ type: 'error', code, message: text, param, error }) + end(state);
     },
   };
-}
-
-/** Neighbouring texts of an answer that is kept become one. */
-export function joinTexts(one: GeneratedEvent, next: GeneratedEvent): GeneratedEvent | undefined {
-  if (one.type !== 'text' || next.type !== 'text') return undefined;
-  return { type: 'text', delta: one.delta + next.delta };
 }

@@ -2,8 +2,8 @@ import type { GeneratedEvent } from '../generation/generator.ts';
 import type { Plan, Target } from '../generation/plan.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { PrepareRun } from './compatible-runs.ts';
-import { createResponseEncoder, joinTexts, type Answering } from './response-event-representation.ts';
+import { joinTexts, type PrepareRun } from './compatible-runs.ts';
+import { createResponseEncoder, type Answering } from './response-event-representation.ts';
 import { endOf, itemsOf, toResponse, type ResponseHead } from './response-resource.ts';
 import { readResponseCreate, responsePlaces } from './responses-request.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 import { mockToolCalls } from '../support/mock-provider.ts';
-import { problem, problemIn } from '../support/per-operation.ts';
-import type { Answer, CallOptions } from '../support/service.ts';
+import { problem, problemIn, startAnother } from '../support/per-operation.ts';
+import type { Answer, CallOptions, TestService } from '../support/service.ts';
 import { eventSchema, responseSchema } from './open-responses.ts';
 
 let harness: InvokeHarness;
@@ -90,7 +90,6 @@ describe('200', () => {
     };
     const members = { ...parameters, max_output_tokens: 50, parallel_tool_calls: false };
     const { body } = await direct({
-      model: 'structured/model-a',
       ...members,
       tools: [tool],
       tool_choice: { type: 'function', name: 'get_weather' },
@@ -289,6 +288,105 @@ describe('403', () => {
       expect(answer.headers['www-authenticate']).toContain('providers:invoke');
     }
     expect(harness.mock.requests).toEqual([]);
+  });
+});
+
+describe('404', () => {
+  it.each([
+    ['model-not-found', 'gpt-4.1'],
+    ['model-not-found', 'nobody/gpt-4.1'],
+    ['prompt-not-found', 'prompt/nothing'],
+  ])('%s: %s', async (code, model) => {
+    const { status, body } = await direct({ model });
+    expect([status, body.error.code]).toEqual([404, code]);
+  });
+
+  it('version-not-found', async () => {
+    const slug = await harness.createPrompt();
+    const { status, body } = await create({ prompt: { id: slug, version: '7' } });
+    expect([status, body.error]).toMatchObject([404, { code: 'version-not-found' }]);
+  });
+});
+
+describe('422', () => {
+  const image = (image_url: string): object => ({ role: 'user', content: [{ type: 'input_image', image_url }] });
+  const ofModel: [code: string, param: string | null, members: object][] = [
+    ['provider-not-configured', null, { model: 'openai/gpt-4.1' }],
+    [
+      'unsupported-by-provider',
+      'text.format.schema',
+      { model: 'plain/plain-a', text: { format: { type: 'json_schema', name: 'x', schema: {} } } },
+    ],
+    ['unsupported-by-provider', 'input', { input: [image('https://images.example.com/a.png')] }],
+    ['image-not-allowed', 'input', { input: [image('https://127.0.0.1/a.png')] }],
+    ['inconsistent-content', 'tools[1].name', { tools: [tool, tool] }],
+  ];
+  it.each(ofModel)('%s of a model, at %s', async (code, param, members) => {
+    const { status, body } = await direct(members);
+    expect([status, body.error.code, body.error.param]).toEqual([422, code, param]);
+    expect(harness.mock.requests).toEqual([]);
+  });
+
+  const name = { messages: [{ role: 'user', content: 'Hello {{name}}' }] };
+  const ofPrompt: [code: string, fields: object, prompt: object][] = [
+    ['missing-variables', name, {}],
+    ['unknown-variables', { strict: true }, { variables: { nmae: 'Ada' } }],
+    [
+      'rendered-prompt-too-large',
+      { messages: [{ role: 'user', content: '{{a}}'.repeat(5) }] },
+      { variables: { a: 'x'.repeat(999_999) } },
+    ],
+    ['no-provider-selected', { selected_provider: undefined }, {}],
+    ['unknown-label', {}, { version: 'production' }],
+  ];
+  it.each(ofPrompt)('%s of a stored prompt', async (code, fields, prompt) => {
+    const slug = await harness.createPrompt({ ...fields });
+    const { status, body } = await create({ prompt: { id: slug, ...prompt } });
+    expect([status, body.error.code]).toEqual([422, code]);
+    expect(harness.mock.requests).toEqual([]);
+  });
+});
+
+describe('502', () => {
+  it('provider-rate-limited, which can be sent again', async () => {
+    const { status, body, headers } = await direct({ model: 'mock/mock-429-300' });
+    expect([status, body.error.code]).toEqual([502, 'provider-rate-limited']);
+    expect([headers['retry-after'], headers['x-should-retry']]).toEqual(['300', undefined]);
+  });
+
+  it.each([
+    ['provider-failed', 'mock-400'],
+    ['provider-refused-credentials', 'mock-401'],
+    ['provider-bad-answer', 'mock-garbage'],
+  ])('%s, which must not simply be sent again, whole or streamed', async (code, model) => {
+    for (const stream of [false, true]) {
+      const { status, body, headers } = await direct({ model: `mock/${model}`, stream });
+      expect([status, body.error.code, headers['x-should-retry']]).toEqual([502, code, 'false']);
+    }
+    expect(harness.mock.requests).toHaveLength(2);
+  });
+});
+
+describe('another process', () => {
+  let other: TestService;
+  beforeAll(async () => {
+    const provider = { id: 'other', base_url: harness.mock.url, models: ['model-a'] };
+    const OPENAI_COMPATIBLE_PROVIDERS = JSON.stringify([provider]);
+    other = await startAnother(harness.service, { INVOKE_TIMEOUT_MS: '500', OPENAI_COMPATIBLE_PROVIDERS });
+  });
+  afterAll(() => other.close());
+
+  it('422 unknown-provider: the prompt selects one that it does not know', async () => {
+    const prompt = { id: await harness.createPrompt() };
+    const { status, body } = await other.call('POST', '/v1/responses', { body: { prompt } });
+    expect([status, body.error.code]).toEqual([422, 'unknown-provider']);
+  });
+
+  it('502 provider-timeout, which must not simply be sent again', async () => {
+    const body = { model: 'other/mock-hang', input: 'Hi' };
+    const { status, body: answer, headers } = await other.call('POST', '/v1/responses', { body });
+    expect([status, answer.error.code, headers['x-should-retry']]).toEqual([502, 'provider-timeout', 'false']);
+    expect(harness.mock.requests).toHaveLength(1);
   });
 });
 

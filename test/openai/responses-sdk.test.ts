@@ -157,7 +157,7 @@ describe('responses.parse', () => {
     const Triage = z.object({ priority: z.enum(['low', 'high']) });
     harness.mock.behave('model-a', { kind: 'stream', steps: [{ text: '{"priority":"high"}' }] });
     const response = await openai.responses.parse({
-      model: 'structured/model-a',
+      model: 'mock/model-a',
       input: 'Everything is down',
       text: { format: zodTextFormat(Triage, 'triage') },
     });
@@ -219,7 +219,7 @@ describe('streams', () => {
   });
 
   it('of stored prompts and of answers in JSON are the same', async () => {
-    const slug = await harness.createPrompt({ selected_provider: 'structured', selected_model: 'model-b' });
+    const slug = await harness.createPrompt({ selected_model: 'model-b' });
     const Triage = z.object({ priority: z.string() });
     harness.mock.behave('model-b', {
       kind: 'stream',
@@ -271,36 +271,36 @@ describe('failures', () => {
     const create = (body: object, client = openai): Promise<unknown> => client.responses.create(body);
     const slug = await harness.createPrompt({ variables: { name: { required: true } } });
     const invoker = sdk(await harness.service.createKey('prompts:invoke'));
-    const cases: [Promise<unknown>, new (...values: never[]) => Error, string, string | null][] = [
+    const cases: [() => Promise<unknown>, new (...values: never[]) => Error, string, string | null][] = [
       [
-        create({ model: 'mock/model-a', input: 'Hi', previous_response_id: 'resp_1' }),
+        () => create({ model: 'mock/model-a', input: 'Hi', previous_response_id: 'resp_1' }),
         OpenAI.BadRequestError,
         'invalid-request',
         'previous_response_id',
       ],
       [
-        create({ model: 'mock/model-a', input: 'Hi' }, sdk('pgw_none')),
+        () => create({ model: 'mock/model-a', input: 'Hi' }, sdk('pgw_none')),
         OpenAI.AuthenticationError,
         'unauthenticated',
         null,
       ],
       [
-        create({ model: 'mock/model-a', input: 'Hi' }, invoker),
+        () => create({ model: 'mock/model-a', input: 'Hi' }, invoker),
         OpenAI.PermissionDeniedError,
         'insufficient-scope',
         null,
       ],
-      [create({ prompt: { id: 'no-such-prompt' } }), OpenAI.NotFoundError, 'prompt-not-found', null],
-      [create({ prompt: { id: slug } }), OpenAI.UnprocessableEntityError, 'missing-variables', null],
+      [() => create({ prompt: { id: 'no-such-prompt' } }), OpenAI.NotFoundError, 'prompt-not-found', null],
+      [() => create({ prompt: { id: slug } }), OpenAI.UnprocessableEntityError, 'missing-variables', null],
       [
-        create({ model: 'mock/mock-401', input: 'Hi' }),
+        () => create({ model: 'mock/mock-401', input: 'Hi' }),
         OpenAI.InternalServerError,
         'provider-refused-credentials',
         null,
       ],
     ];
-    for (const [promise, type, code, param] of cases) {
-      const error = await failureOf(promise);
+    for (const [fail, type, code, param] of cases) {
+      const error = await failureOf(fail());
       expect(error).toBeInstanceOf(type);
       expect([error.code, error.param]).toEqual([code, param]);
     }
