@@ -224,7 +224,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const generator = createGenerator({
     cache: createResponseCache(config.invoke.cacheMaxBytes, clock.monotonic),
-    ...{ checker, metrics, log },
+    ...{ checker, metrics, log, memory },
   });
   const testRuns = createTestRuns({
     ...{ clock, random },

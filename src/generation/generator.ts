@@ -4,9 +4,11 @@ import type { Metrics } from '../observability/metrics.ts';
 import { scrub } from '../observability/logger.ts';
 import { mayFallBack } from '../providers/failures.ts';
 import { eventsOf, type CallOptions, type FailedAttempt, type GenerateEvent } from '../providers/generation.ts';
+import type { Budget } from '../limits/memory-budget.ts';
 import { createAnswers, noCache, type Answer, type CachePolicy } from './answers.ts';
 import { withAttempts } from './attempts.ts';
 import { streamTarget, type TargetEvent } from './call-target.ts';
+import { createGatheredMemory } from './gathered-memory.ts';
 import type { AnswerChecker } from './json-answer.ts';
 import type { Plan, Target } from './plan.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -60,6 +62,7 @@ export interface GeneratorDependencies {
   readonly checker: AnswerChecker;
   readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
   readonly log: Logger;
+  readonly memory: Budget;
 }
 
 /** Calls to providers for one request. */
@@ -68,7 +71,7 @@ const mostCalls = 6;
 const mostCallsOfTarget = 3;
 
 export function createGenerator(dependencies: GeneratorDependencies): Generator {
-  const { log } = dependencies;
+  const { log, memory } = dependencies;
   const answers = createAnswers(dependencies);
 
   /** @param use calls a target; returns what it answers, or the begin of it */
@@ -127,11 +130,13 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
         };
       });
       const { age, first, rest } = result;
+      const gathered = createGatheredMemory(memory, call.keyId);
       try {
         yield { type: 'start', provider: target.provider.id, model: target.request.model, attempts, age };
         for (let next = first; next.done !== true; next = await rest.next()) {
           const event = next.value;
           if (event.type !== 'finish') {
+            if (age === undefined) gathered.add(lengthOf(event));
             yield event;
             continue;
           }
@@ -142,10 +147,15 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
       } catch (error) {
         throw error instanceof ProblemError ? withAttempts(error, attempts) : error;
       } finally {
+        gathered.release();
         await rest.return();
       }
     },
   };
+}
+
+function lengthOf(event: Exclude<TargetEvent, { type: 'finish' }>): number {
+  return event.type === 'text' ? event.delta.length : event.toolCall.arguments.length;
 }
 
 type Events = AsyncGenerator<TargetEvent, void, void>;

@@ -31,6 +31,7 @@ export function observe(
     isKnownProvider: () => true,
   });
   const log = createLogger('silent');
+  const memory = createBudget({ perKey: Infinity, perProcess: Infinity });
   const testRuns = createTestRuns({
     ...system,
     store: createTestRunStore(database),
@@ -41,11 +42,10 @@ export function observe(
       cache: createResponseCache(0, () => 0),
       checker: { check: () => Promise.resolve({ status: 'unverified' }) },
       metrics: { observeProviderCall: () => undefined, countCache: () => undefined },
-      log,
+      ...{ log, memory },
     }),
     metrics: { setTestRunsActive: () => undefined },
-    log,
-    memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
+    ...{ log, memory },
     keptBytes: createKeptBytes({ perKey: Infinity, perProcess: Infinity, monotonic: () => 0 }),
     retentionMs: 30 * 24 * 3_600_000,
     timeoutMs: 60_000,

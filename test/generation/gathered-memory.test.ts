@@ -1,0 +1,23 @@
+import { describe, expect, it } from '@jest/globals';
+import { createGatheredMemory } from '../../src/generation/gathered-memory.ts';
+import { createBudget } from '../../src/limits/memory-budget.ts';
+
+const step = 64 * 1024;
+
+describe('the memory of a streamed answer', () => {
+  it('is counted from the second 64 KiB on, and refused above the share of the key', () => {
+    const memory = createBudget({ perKey: 8 * step, perProcess: 100 * step });
+    const gathered = createGatheredMemory(memory, 'key');
+    gathered.add(step);
+    // The whole share is still free.
+    memory.reserve('key', 4 * step)();
+    gathered.add(2 * step);
+    expect(() => {
+      gathered.add(1);
+    }).toThrow(expect.objectContaining({ type: 'too-much-in-progress' }));
+    expect(() => memory.reserve('key', 1)).toThrow(expect.objectContaining({ type: 'too-much-in-progress' }));
+    gathered.release();
+    memory.hold('key', 7 * step);
+    memory.reserve('key', step);
+  });
+});
