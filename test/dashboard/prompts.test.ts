@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -218,6 +218,95 @@ describe('prompts', () => {
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link', { name: 'Prompts' }).click();
     await page.getByRole('heading', { name: 'Prompts', level: 1 }).waitFor();
+  });
+
+  it('say how answers are generated, with tools, a format and fallbacks', async () => {
+    browser.tolerate(/status of 422/);
+    const page = await open('/prompts/new');
+    const fold = (name: string): Locator => page.getByRole('button', { name, exact: false });
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Helper');
+    await type(page, 1, 'call find_customer {"name":"Ada"}');
+    await page.getByLabel('Provider', { exact: true }).first().click();
+    await page.getByRole('option', { name: 'Echo' }).click();
+    await page.getByRole('button', { name: 'Set parameters, tools and more' }).click();
+
+    await fold('Parameters').click();
+    await page.getByRole('textbox', { name: 'Temperature' }).fill('0.2');
+    await page.getByRole('combobox', { name: 'Stop sequences' }).fill('\\n###');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Reasoning effort').selectOption('low');
+    await fold('Response format').click();
+    await page.getByText('JSON', { exact: true }).first().click();
+    await page.getByRole('textbox', { name: 'Name of the schema' }).fill('customer');
+    await page.getByLabel('JSON Schema of the answer').click();
+    await page.keyboard.insertText('{"type": "object", "properties": {"name": {"type": "strin"}}}');
+    await fold('Tools').click();
+    await page.getByRole('button', { name: 'Add tool' }).click();
+    const tool = page.getByRole('region', { name: 'Tool 1', exact: true });
+    await tool.getByRole('textbox', { name: 'Name', exact: true }).fill('find_customer');
+    await tool.getByLabel('Description').fill('Finds a customer by name');
+    await tool.getByRole('button', { name: 'Duplicate tool 1' }).click();
+    await fold('Provider options').click();
+    await fold('Fallbacks').click();
+    await page.getByRole('button', { name: 'Add fallback' }).click();
+    const fallback = page.getByRole('group', { name: 'Fallback 1' });
+    await fallback.getByLabel('Provider', { exact: true }).click();
+    await page.getByRole('option', { name: 'Echo' }).click();
+    await fallback.getByRole('combobox', { name: 'Model' }).fill('echo-upper');
+    await page.keyboard.press('Escape');
+
+    // What the page knows to be wrong stays here; what only the service knows is shown at its field.
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await page.getByText('This name is taken.').waitFor();
+    await page.getByRole('button', { name: 'Remove tool 2' }).click();
+    await page.getByLabel('Tool choice').selectOption('tool:find_customer');
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await page.getByRole('alert').getByText('Invalid JSON Schema').waitFor();
+    const schema = page.getByLabel('JSON Schema of the answer');
+    expect(await schema.getAttribute('aria-invalid')).toBe('true');
+    await expectAccessible(page);
+    await schema.click();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.insertText('{"type": "object", "properties": {"name": {"type": "string"}}}');
+    await page.getByText('temperature 0.2', { exact: false }).first().waitFor();
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await page.getByRole('heading', { name: 'Helper', level: 1 }).waitFor();
+    const { body: created } = await service.call('GET', '/api/v1/prompts/helper');
+    expect(created).toMatchObject({
+      parameters: { temperature: 0.2, stop: ['\n###'], reasoning_effort: 'low' },
+      response_format: {
+        type: 'json',
+        name: 'customer',
+        schema: { type: 'object', properties: { name: { type: 'string' } } },
+      },
+      tools: [
+        {
+          name: 'find_customer',
+          description: 'Finds a customer by name',
+          parameters: { type: 'object', properties: {}, required: [] },
+        },
+      ],
+      tool_choice: { name: 'find_customer' },
+      fallbacks: [{ provider: 'echo', model: 'echo-upper' }],
+    });
+
+    await page.reload();
+    await page
+      .getByText('temperature 0.2 · stop sequences "\\n###" · reasoning Low', { exact: false })
+      .first()
+      .waitFor({ state: 'attached' });
+    await fold('Parameters').click();
+    await takeScreenshots(page, 'prompt-generation');
+    await page.getByRole('textbox', { name: 'Temperature' }).fill('');
+    await fold('Tools').click();
+    await page.getByLabel('Tool choice').selectOption('');
+    await page.keyboard.press('ControlOrMeta+s');
+    await page.getByText('Saved as version 2.').waitFor();
+    await goTo(page, 'History');
+    await page.locator('.cm-merge-a .cm-changedLine', { hasText: 'Temperature: 0.2' }).waitFor();
+    await page.locator('.cm-merge-a .cm-changedLine', { hasText: 'Always find_customer' }).waitFor();
+    await page.getByLabel('Fold what is the same').click();
+    await page.locator('.cm-merge-b').getByText('1. echo / echo-upper').waitFor();
   });
 
   it('keep the images of a message while its text is edited', async () => {

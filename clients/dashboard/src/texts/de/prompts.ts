@@ -1,6 +1,8 @@
 import type { Texts } from '../en.ts';
+import { generation } from './generation.ts';
 
 export const prompts: Texts['prompts'] = {
+  generation,
   title: 'Prompt',
   roles: { system: 'System', user: 'Benutzer', assistant: 'Assistent' },
   finishReasons: {
@@ -94,6 +96,7 @@ export const prompts: Texts['prompts'] = {
       variables: 'Variablen',
       strict: 'Streng',
       target: 'Anbieter und Modell',
+      generation: 'Generierung',
       testSettings: 'Testeinstellungen',
     },
   },
@@ -209,6 +212,7 @@ export const prompts: Texts['prompts'] = {
     yes: 'ja',
     no: 'nein',
     image: 'Bild',
+    generation,
     roles: { system: 'System', user: 'Benutzer', assistant: 'Assistent' },
   },
   codePhrases: {
@@ -313,11 +317,17 @@ export const prompts: Texts['prompts'] = {
     same: 'Beide Versionen haben denselben Inhalt.',
     emptyTitle: 'Bisher eine Version',
     emptyText:
-      'Jede Änderung an Nachrichten, Variablen, Anbieter oder Modell erzeugt eine Version. Hier können Sie Versionen vergleichen und wiederherstellen.',
+      'Jede Änderung an Nachrichten, Variablen, Anbieter, Modell oder Generierung erzeugt eine Version. Hier können Sie Versionen vergleichen und wiederherstellen.',
     table: 'Versionen',
     columns: { version: 'Version', changes: 'Änderungen', created: 'Erstellt' },
     first: 'Erste Version',
-    parts: { messages: 'Nachrichten', variables: 'Variablen', strict: 'Streng', model: 'Anbieter und Modell' },
+    parts: {
+      messages: 'Nachrichten',
+      variables: 'Variablen',
+      strict: 'Streng',
+      model: 'Anbieter und Modell',
+      generation: 'Generierung',
+    },
     restore: 'Wiederherstellen',
     restoreOf: (version) => `Version ${version} wiederherstellen`,
     restoreTitle: (version) => `Version ${version} wiederherstellen?`,

@@ -1,4 +1,7 @@
+import { generation } from './generation.ts';
+
 export const prompts = {
+  generation,
   title: 'Prompt',
   roles: { system: 'System', user: 'User', assistant: 'Assistant' } as Readonly<Record<string, string>>,
   finishReasons: {
@@ -89,6 +92,7 @@ export const prompts = {
       variables: 'Variables',
       strict: 'Strict',
       target: 'Provider and model',
+      generation: 'Generation',
       testSettings: 'Test settings',
     },
   },
@@ -203,6 +207,7 @@ export const prompts = {
     yes: 'yes',
     no: 'no',
     image: 'Image',
+    generation,
     roles: { system: 'System', user: 'User', assistant: 'Assistant' } as Readonly<Record<string, string>>,
   },
   codePhrases: {
@@ -305,11 +310,17 @@ export const prompts = {
     same: 'Both versions have the same content.',
     emptyTitle: 'One version so far',
     emptyText:
-      'Each change of messages, variables, or provider and model creates a version. You can compare and restore them here.',
+      'Each change of messages, variables, provider and model, or generation creates a version. You can compare and restore them here.',
     table: 'Versions',
     columns: { version: 'Version', changes: 'Changes', created: 'Created' },
     first: 'First version',
-    parts: { messages: 'messages', variables: 'variables', strict: 'strict', model: 'provider and model' },
+    parts: {
+      messages: 'messages',
+      variables: 'variables',
+      strict: 'strict',
+      model: 'provider and model',
+      generation: 'generation',
+    },
     restore: 'Restore',
     restoreOf: (version: number) => `Restore version ${version}`,
     restoreTitle: (version: number) => `Restore version ${version}?`,

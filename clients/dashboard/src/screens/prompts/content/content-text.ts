@@ -1,4 +1,6 @@
 import type { Schemas } from 'prompt-gateway-client';
+import type { Generation } from './generation-draft.ts';
+import { generationText, type GenerationWords } from './generation-text.ts';
 import { shortUrl } from './image-url.ts';
 
 /** Headings and words of a prompt's content as one text. */
@@ -14,17 +16,17 @@ export interface ContentWords {
   readonly yes: string;
   readonly no: string;
   readonly image: string;
+  readonly generation: GenerationWords;
   readonly roles: Readonly<Record<string, string>>;
 }
 
-type Content = Pick<
-  Schemas['PromptVersion'],
-  'messages' | 'variables' | 'strict' | 'selected_provider' | 'selected_model'
->;
+type Content = Generation &
+  Pick<Schemas['PromptVersion'], 'messages' | 'variables' | 'strict' | 'selected_provider' | 'selected_model'>;
 
 /** The content of a version as one text for people, so that a difference of two texts shows what changed. */
 export function contentText(content: Content, words: ContentWords): string {
   const { messages, variables, strict = false, selected_provider, selected_model } = content;
+  const generation = generationText(content, words.generation);
   return [
     `${words.provider}: ${selected_provider ?? words.none}`,
     `${words.model}: ${selected_model ?? words.none}`,
@@ -34,6 +36,7 @@ export function contentText(content: Content, words: ContentWords): string {
     '',
     `── ${words.variables} ──`,
     variablesText(variables, words) || words.none,
+    ...(generation === '' ? [] : ['', generation]),
   ].join('\n');
 }
 

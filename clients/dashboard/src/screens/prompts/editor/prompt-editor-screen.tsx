@@ -8,6 +8,7 @@ import { useTexts } from '../../../shared/texts.tsx';
 import type { Texts } from '../../../texts/en.ts';
 import { contentOf, draftOf, hasMistakes, mistakesOf, type PromptDraft } from '../content/prompt-draft.ts';
 import { messagesText, variablesText, type ContentWords } from '../content/content-text.ts';
+import { generationText } from '../content/generation-text.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { PromptForm } from './prompt-form.tsx';
 import { SaveBar } from './save-bar.tsx';
@@ -100,12 +101,13 @@ function comparable(
   { contentWords: words }: { contentWords: ContentWords },
 ): Record<keyof Texts['prompts']['editor']['fields'], string> {
   const { name, slug, description, strict, provider, model, testSettings } = draft;
-  const { messages, variables } = contentOf(draft);
+  const content = contentOf(draft);
   return {
     ...{ name, slug, description, testSettings },
-    messages: messagesText(messages, words),
-    variables: variablesText(variables, words),
+    messages: messagesText(content.messages, words),
+    variables: variablesText(content.variables, words),
     strict: strict ? words.yes : words.no,
+    generation: generationText(content, words.generation),
     target: [provider, model].filter((part) => part !== '').join(' / '),
   };
 }

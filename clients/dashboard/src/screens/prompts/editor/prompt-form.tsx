@@ -12,6 +12,7 @@ import { TargetSelect } from '../content/target-select.tsx';
 import { VariableValuesForm } from '../content/variable-values-form.tsx';
 import type { VariableValues } from '../content/variable-values.ts';
 import { useProviders } from '../prompt-queries.ts';
+import { GenerationSection } from './generation/generation-section.tsx';
 import { MessageList } from './message-list.tsx';
 import classes from './prompt-form.module.css';
 import { Section } from './section.tsx';
@@ -154,6 +155,15 @@ export function PromptForm(props: PromptFormProps): ReactNode {
             }}
           />
         </Section>
+
+        <GenerationSection
+          draft={draft}
+          setDraft={setDraft}
+          providers={providers}
+          mistakes={mistakes.generation}
+          isChecked={isChecked}
+          isReadOnly={isReadOnly}
+        />
 
         <TestSettings
           value={draft.testSettings}

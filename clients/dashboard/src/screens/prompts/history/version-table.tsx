@@ -9,12 +9,13 @@ import { EmptyState } from '../../../shared/empty-state.tsx';
 import { RelativeTime } from '../../../shared/relative-time.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
+import { generationDraftOf, generationOf } from '../content/generation-draft.ts';
 import { useVersions } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
 
 type Version = Schemas['PromptVersion'];
-type Part = 'messages' | 'variables' | 'strict' | 'model';
+type Part = 'messages' | 'variables' | 'strict' | 'model' | 'generation';
 
 /** All versions, the newest first; what changed in each; and a button that restores it. */
 export function VersionTable(): ReactNode {
@@ -108,6 +109,7 @@ function changesByVersion(versions: readonly Version[]): Map<number, Part[]> {
       variables: ({ variables }) => variables ?? {},
       strict: ({ strict }) => strict === true,
       model: ({ selected_provider, selected_model }) => [selected_provider, selected_model],
+      generation: (content) => generationOf(generationDraftOf(content)),
     };
     const parts = (Object.keys(values) as Part[]).filter(
       (part) => JSON.stringify(values[part](newer)) !== JSON.stringify(values[part](older)),
