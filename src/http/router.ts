@@ -57,7 +57,7 @@ const modelPath = '/v1/models/';
 function encodeModelName(request: Request, _response: Response, next: () => void): void {
   if (request.url.startsWith(modelPath)) {
     const [name = '', ...query] = request.url.slice(modelPath.length).split('?');
-    request.url = [modelPath + name.replaceAll('/', '%2F'), ...query].join('?');
+    request.url = [modelPath + name.replaceAll(/(?<=[^/])\/(?=[^/])/g, '%2F'), ...query].join('?');
     request.originalUrl = request.url;
   }
   next();

@@ -3,8 +3,13 @@ import { operationTable, type OperationId, type OperationRow } from '../../gener
 const routes = (Object.entries(operationTable) as [OperationId, OperationRow][]).map(([operationId, row]) => ({
   operationId,
   method: row.method,
-  path: new RegExp(`^${row.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  path: new RegExp(`^${row.path.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, partOf)}$`),
 }));
+
+/** Names of models can have slashes as they are. */
+function partOf(_parameter: string, name: string): string {
+  return name === 'model' ? '[^/]+(?:/[^/]+)*' : '[^/]+';
+}
 
 /** The operation of a request, by the paths of the contract. HEAD belongs to the operation of GET. */
 export function findOperation(method: string, url: string): OperationId | undefined {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Pool, type Dispatcher } from 'undici';
 import { operationTable, type OperationRow } from '../../generated/operations.ts';
-import { checkAnswer, type WireAnswer } from './contract-check.ts';
+import { checkAnswer, problemSlug, type WireAnswer } from './contract-check.ts';
 import { findOperation } from './find-operation.ts';
 import { requests, type GeneratedRequest, type RequestOptions } from './request-arbitraries.ts';
 
@@ -64,7 +64,7 @@ const allowedFailures = /^(provider-|not-cached$)/;
 /** Everything that is wrong with an answer: failures of the service, and anything outside the contract. */
 export function findFaults({ request: { method, url } }: Call, answer: WireAnswer): string[] {
   const operationId = findOperation(method, url);
-  const slug = problemOf(answer);
+  const slug = problemSlug(answer);
   if (method === 'HEAD') {
     if (answer.text !== '') return ['a body in answer to HEAD'];
     return answer.status >= 500 && answer.status !== 504 ? [`status ${answer.status}`] : [];
@@ -80,9 +80,4 @@ export function findFaults({ request: { method, url } }: Call, answer: WireAnswe
   if (operationId === undefined) return [`status ${answer.status} where there is no operation`];
   const failed = answer.status >= 500 && !allowedFailures.test(slug ?? '');
   return [...(failed ? [`status ${answer.status}`] : []), ...checkAnswer(operationId, answer)];
-}
-
-function problemOf({ headers, text }: WireAnswer): string | undefined {
-  if (headers['content-type'] !== 'application/problem+json' || text === '') return undefined;
-  return (JSON.parse(text) as { type: string }).type.replace('urn:prompt-gateway:problem:', '');
 }

@@ -115,6 +115,13 @@ export const knownDifferences: readonly KnownDifference[] = [
       ),
   },
   {
+    name: 'slash-in-model',
+    refusedBy: 'referee',
+    reason: 'Some SDKs do not encode the slash in the name of a model; a path parameter of the contract has none.',
+    example: { operationId: 'getModel', method: 'GET', url: '/v1/models/echo/echo-1', headers: {}, body: undefined },
+    covers: ({ url }) => /^\/v1\/models(?:\/[^/]+){2,}$/.test(pathOf(url)),
+  },
+  {
     name: 'head',
     refusedBy: 'referee',
     reason: 'HEAD answers as GET does (RFC 9110, section 9.3.2); the contract does not list it.',
