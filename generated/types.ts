@@ -9214,7 +9214,10 @@ export interface components {
                  * @example server_error
                  */
                 type: string;
-                /** @description Always `null`. */
+                /**
+                 * @description Always `null`.
+                 * @example null
+                 */
                 param: string | null;
                 /**
                  * @description The type of the problem.
