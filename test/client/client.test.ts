@@ -90,6 +90,8 @@ describe('the methods', () => {
     const prompt = await gateway.prompts.create(greeter());
     const { text, usage } = await gateway.prompts.invoke(prompt.slug, { variables: { name: 'Ada' } });
     expect([text, usage.inputTokens]).toEqual([expect.stringContaining('Greet Ada.'), expect.any(Number)]);
+    const rendered = await gateway.prompts.render(prompt.slug, { variables: { name: 'Ada' } });
+    expect(rendered).toMatchObject({ targets: [{ provider: 'echo' }], variables: ['name'] });
 
     const { data, response } = await gateway.prompts.get(prompt.id).withResponse();
     const ifMatch = response.headers.get('etag') ?? '';
