@@ -33,6 +33,7 @@ const creating: readonly OperationId[] = [
   'restorePromptVersion',
   'invokePrompt',
   'createChatCompletion',
+  'createResponse',
   'createTestRun',
   'createLocation',
   'createCategory',
