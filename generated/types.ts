@@ -524,6 +524,7 @@ export interface paths {
          *       answer and tools of the request override those of the prompt.
          *     - **Nothing is stored.** `store` is always `false`. Send the conversation in `input`; `output` of a response can be
          *       appended to it as it is. `provider_metadata` of a call goes back to the provider.
+         *       Clients that refer to stored items instead need to be told `store: false` (AI SDK's `openai.responses`).
          *     - **Not supported**: background responses, `previous_response_id`, `conversation`, tools that run on the server, files,
          *       `logprobs`, service tiers. What would change the answer or its price is refused with 400, which names it in
          *       `param`; the values that mean the same as leaving it out are accepted.
