@@ -21,29 +21,32 @@ export interface ConfirmDialogProps {
 }
 
 /** Asks before something that cannot be undone. It stays open while it is done, and if that fails. */
-export function ConfirmDialog(props: ConfirmDialogProps): ReactNode {
+export function ConfirmDialog({ isOpen, title, ...question }: ConfirmDialogProps): ReactNode {
+  const { shared } = useTexts();
+  return (
+    <Modal opened={isOpen} onClose={question.onClose} title={title} closeButtonProps={{ 'aria-label': shared.close }}>
+      <ConfirmQuestion {...question} />
+    </Modal>
+  );
+}
+
+/** What stands in a `ConfirmDialog`, for dialogs whose question has a state of its own. */
+export function ConfirmQuestion(props: Omit<ConfirmDialogProps, 'isOpen' | 'title'>): ReactNode {
   const { shared } = useTexts();
   const { isPending = false, error } = props;
   return (
-    <Modal
-      opened={props.isOpen}
-      onClose={props.onClose}
-      title={props.title}
-      closeButtonProps={{ 'aria-label': shared.close }}
-    >
-      <Stack>
-        <Text component="div">{props.text}</Text>
-        {props.children}
-        {error !== undefined && error !== null && <ProblemAlert error={error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={props.onClose} disabled={isPending} data-autofocus>
-            {shared.cancel}
-          </Button>
-          <Button {...(props.isDangerous === true && { color: 'red' })} loading={isPending} onClick={props.onConfirm}>
-            {props.confirm}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <Stack>
+      <Text component="div">{props.text}</Text>
+      {props.children}
+      {error !== undefined && error !== null && <ProblemAlert error={error} />}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={props.onClose} disabled={isPending} data-autofocus>
+          {shared.cancel}
+        </Button>
+        <Button {...(props.isDangerous === true && { color: 'red' })} loading={isPending} onClick={props.onConfirm}>
+          {props.confirm}
+        </Button>
+      </Group>
+    </Stack>
   );
 }

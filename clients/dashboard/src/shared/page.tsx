@@ -39,7 +39,7 @@ export function Page({ title, badge, description, actions, breadcrumbs = [], chi
           </nav>
         )}
         <Group justify="space-between" align="flex-start" gap="sm">
-          <Group gap="sm" miw={0}>
+          <Group gap="sm" miw={0} flex="1 1 200px">
             <Title order={1} tabIndex={-1} style={{ overflowWrap: 'anywhere' }}>
               {title}
             </Title>

@@ -1,6 +1,7 @@
 import { apiKeys } from './de/api-keys.ts';
 import { deliveries } from './de/deliveries.ts';
 import { integrations } from './de/integrations.ts';
+import { labels } from './de/labels.ts';
 import { locations } from './de/locations.ts';
 import { orders } from './de/orders.ts';
 import { overview } from './de/overview.ts';
@@ -20,6 +21,7 @@ export const de: Texts = {
   shared,
   overview,
   prompts,
+  labels,
   providers,
   orders,
   locations,

@@ -1,6 +1,7 @@
 import { apiKeys } from './en/api-keys.ts';
 import { deliveries } from './en/deliveries.ts';
 import { integrations } from './en/integrations.ts';
+import { labels } from './en/labels.ts';
 import { locations } from './en/locations.ts';
 import { orders } from './en/orders.ts';
 import { overview } from './en/overview.ts';
@@ -19,6 +20,7 @@ export const en = {
   shared,
   overview,
   prompts,
+  labels,
   providers,
   orders,
   locations,

@@ -1,11 +1,14 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import type { Schemas } from 'prompt-gateway-client';
+import { NotFoundError, type Schemas } from 'prompt-gateway-client';
 import { gateway } from '../../app/gateway.ts';
 import { useList, type ListState } from '../../shared/use-list.ts';
 import { versioned, type Versioned } from '../../shared/versioned.ts';
 
 /** A prompt together with the `ETag` of this state. */
 export type StoredPrompt = Versioned<Schemas['Prompt']>;
+
+/** The creation, a move or a deletion of a label. */
+export type LabelMove = Schemas['LabelMovePage']['data'][number];
 
 /** Keys of what these screens read. */
 export const promptKeys = {
@@ -14,6 +17,9 @@ export const promptKeys = {
   prompt: (id: string) => ['prompts', 'of', id, 'prompt'] as const,
   versions: (id: string) => ['prompts', 'of', id, 'versions'] as const,
   version: (id: string, version: number) => ['prompts', 'of', id, 'version', version] as const,
+  labels: (id: string) => ['prompts', 'of', id, 'labels'] as const,
+  label: (id: string, name: string) => ['prompts', 'of', id, 'labels', name] as const,
+  labelMoves: (id: string, name: string) => ['prompts', 'of', id, 'labels', name, 'moves'] as const,
   testRuns: (id: string) => ['prompts', 'of', id, 'test-runs'] as const,
   testRun: (runId: string) => ['test-runs', runId] as const,
   testResults: (runId: string) => ['test-runs', runId, 'results'] as const,
@@ -55,6 +61,38 @@ export function useVersion(id: string, version: number | undefined): UseQueryRes
     queryFn: ({ signal }) => gateway.promptVersions.get(id, version ?? 0, { signal }),
     enabled: version !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** The labels of a prompt, by name. It has at most 20. */
+export function useLabels(id: string): UseQueryResult<Schemas['Label'][]> {
+  return useQuery({
+    queryKey: promptKeys.labels(id),
+    queryFn: async ({ signal }) => (await gateway.labels.list(id, { limit: 100 }, { signal })).data,
+  });
+}
+
+/** A label as it is now; `undefined` if there is none of this name. */
+export async function readLabel(
+  id: string,
+  name: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<Versioned<Schemas['Label']> | undefined> {
+  try {
+    return await versioned(gateway.labels.get(id, name, options));
+  } catch (error) {
+    if (error instanceof NotFoundError && error.type === 'urn:prompt-gateway:problem:label-not-found') return undefined;
+    throw error;
+  }
+}
+
+/** The moves of a label, the latest first. */
+export function useLabelMoves(id: string, name: string): ListState<LabelMove> {
+  return useList({
+    queryKey: promptKeys.labelMoves(id, name),
+    load: (position, options) => gateway.labels.listMoves(id, name, position, options),
+    idOf: ({ sequence }) => String(sequence),
+    limit: 20,
   });
 }
 

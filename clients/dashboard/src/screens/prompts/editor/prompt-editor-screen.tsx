@@ -32,7 +32,8 @@ export function PromptEditorScreen(): ReactNode {
   };
   useHotkeys([['mod+S', save]], [], true);
 
-  const isOutdated = stored.etag !== base.etag && isDirty && !saving.isSaving;
+  // A moved label changes the ETag, and nothing that is edited here.
+  const isOutdated = stored.data.updated_at !== base.data.updated_at && isDirty && !saving.isSaving;
   const theirs = saving.theirs?.data;
   return (
     <>

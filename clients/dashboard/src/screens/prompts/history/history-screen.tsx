@@ -1,21 +1,23 @@
-import { NativeSelect, Skeleton, Stack, Switch, Text } from '@mantine/core';
+import { NativeSelect, Stack, Switch } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { IconHistory } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
+import { useScope } from '../../../app/session-context.ts';
 import { EmptyState } from '../../../shared/empty-state.tsx';
-import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
-import { ContentDiff } from '../code/lazy-code.tsx';
-import { contentText } from '../content/content-text.ts';
 import { versionNumber, versionOptions } from '../content/version-options.ts';
-import { useVersion } from '../prompt-queries.ts';
+import { LabelSection } from '../labels/label-section.tsx';
+import { SetLabelDialog, type LabelTarget } from '../labels/set-label-dialog.tsx';
+import { useLabels } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
+import { Comparison } from './comparison.tsx';
 import classes from './history.module.css';
 import { VersionTable } from './version-table.tsx';
 
 const route = getRouteApi('/prompts/$promptId/history');
 
-/** The versions of a prompt: two of them side by side, and all in a table. */
+/** The versions of a prompt: its labels, two versions side by side, and all in a table. */
 export function HistoryScreen(): ReactNode {
   const { prompts } = useTexts();
   const texts = prompts.history;
@@ -25,6 +27,14 @@ export function HistoryScreen(): ReactNode {
   const after = Math.min(versionNumber(search.after) ?? newest, newest);
   const before = Math.min(versionNumber(search.before) ?? Math.max(1, after - 1), newest);
   const [isFolded, setFolded] = useState(true);
+  const canRelease = useScope('prompts:release');
+  const { data: labels = [] } = useLabels(id);
+  const [target, setTarget] = useState<LabelTarget>({ version: newest });
+  const [isSetting, setting] = useDisclosure(false);
+  const setLabel = (chosen: LabelTarget): void => {
+    setTarget(chosen);
+    setting.open();
+  };
 
   const select = (label: string, value: number, name: 'before' | 'after'): ReactNode => (
     <NativeSelect
@@ -45,64 +55,40 @@ export function HistoryScreen(): ReactNode {
     />
   );
 
-  if (newest === 1) return <EmptyState icon={IconHistory} title={texts.emptyTitle} text={texts.emptyText} />;
   return (
     <Stack gap="xl">
-      <Stack gap="sm" component="section" aria-label={texts.compare}>
-        <div className={classes.controls}>
-          {select(texts.before, before, 'before')}
-          {select(texts.after, after, 'after')}
-          <Switch
-            size="xs"
-            label={texts.onlyChanges}
-            checked={isFolded}
-            className={classes.fold}
-            onChange={(event) => {
-              setFolded(event.currentTarget.checked);
-            }}
-          />
-        </div>
-        <Comparison id={id} before={before} after={after} isFolded={isFolded} />
-      </Stack>
-      <VersionTable />
-    </Stack>
-  );
-}
-
-function Comparison({
-  id,
-  before,
-  after,
-  isFolded,
-}: {
-  id: string;
-  before: number;
-  after: number;
-  isFolded: boolean;
-}): ReactNode {
-  const { prompts } = useTexts();
-  const texts = prompts.history;
-  const older = useVersion(id, before);
-  const newer = useVersion(id, after);
-  const failed = [older, newer].find(({ error }) => error !== null);
-  if (failed !== undefined) {
-    return (
-      <ProblemAlert
-        error={failed.error}
-        onRetry={() => {
-          void failed.refetch();
-        }}
+      <LabelSection onSet={canRelease ? setLabel : undefined} />
+      {newest === 1 ? (
+        <EmptyState icon={IconHistory} title={texts.emptyTitle} text={texts.emptyText} />
+      ) : (
+        <>
+          <Stack gap="sm" component="section" aria-label={texts.compare}>
+            <div className={classes.controls}>
+              {select(texts.before, before, 'before')}
+              {select(texts.after, after, 'after')}
+              <Switch
+                size="xs"
+                label={texts.onlyChanges}
+                checked={isFolded}
+                className={classes.fold}
+                onChange={(event) => {
+                  setFolded(event.currentTarget.checked);
+                }}
+              />
+            </div>
+            <Comparison id={id} before={before} after={after} isFolded={isFolded} />
+          </Stack>
+          <VersionTable labels={labels} onSetLabel={canRelease ? setLabel : undefined} />
+        </>
+      )}
+      <SetLabelDialog
+        promptId={id}
+        newest={newest}
+        labels={labels}
+        target={target}
+        isOpen={isSetting}
+        onClose={setting.close}
       />
-    );
-  }
-  if (older.data === undefined || newer.data === undefined) return <Skeleton h={240} />;
-  const [oldText, newText] = [older.data, newer.data].map((version) => contentText(version, prompts.contentWords));
-  if (oldText === newText) return <Text c="dimmed">{texts.same}</Text>;
-  return (
-    <ContentDiff
-      before={{ label: texts.version(before), text: oldText ?? '' }}
-      after={{ label: texts.version(after), text: newText ?? '' }}
-      isFolded={isFolded}
-    />
+    </Stack>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconHistory } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
@@ -10,6 +10,8 @@ import { RelativeTime } from '../../../shared/relative-time.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { generationDraftOf, generationOf } from '../content/generation-draft.ts';
+import { LabelBadge } from '../labels/label-badges.tsx';
+import type { LabelTarget } from '../labels/set-label-dialog.tsx';
 import { useVersions } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
@@ -17,9 +19,17 @@ import { RestoreDialog } from './restore-dialog.tsx';
 type Version = Schemas['PromptVersion'];
 type Part = 'messages' | 'variables' | 'strict' | 'model' | 'generation';
 
-/** All versions, the newest first; what changed in each; and a button that restores it. */
-export function VersionTable(): ReactNode {
-  const { history: texts } = useTexts().prompts;
+/** All versions, the newest first; their labels; what changed in each; and buttons that label or restore it. */
+export function VersionTable({
+  labels,
+  onSetLabel,
+}: {
+  labels: readonly Schemas['Label'][];
+  /** Undefined if the key may not. */
+  onSetLabel: ((target: LabelTarget) => void) | undefined;
+}): ReactNode {
+  const { prompts, shared, labels: labelTexts } = useTexts();
+  const { history: texts } = prompts;
   const format = useFormat();
   const { id, version: newest } = useWorkspace().stored.data;
   const canWrite = useScope('prompts:write');
@@ -32,11 +42,19 @@ export function VersionTable(): ReactNode {
     {
       key: 'version',
       header: texts.columns.version,
-      width: 190,
+      width: '30%',
       cell: ({ version }) => (
-        <Text span size="sm" fw={500}>
-          {texts.version(version)} {version === newest && <StatusBadge tone="ok">{texts.current}</StatusBadge>}
-        </Text>
+        <Group component="span" gap={6}>
+          <Text span size="sm" fw={500}>
+            {texts.version(version)}
+          </Text>
+          {version === newest && <StatusBadge tone="ok">{texts.current}</StatusBadge>}
+          {labels
+            .filter((label) => label.version === version)
+            .map(({ name }) => (
+              <LabelBadge key={name}>{name}</LabelBadge>
+            ))}
+        </Group>
       ),
     },
     {
@@ -55,26 +73,40 @@ export function VersionTable(): ReactNode {
       cell: ({ created_at }) => <RelativeTime value={created_at} />,
     },
     {
-      key: 'restore',
-      header: texts.restore,
+      key: 'actions',
+      header: shared.table.actions,
       hasNoLabel: true,
       align: 'end',
-      width: 110,
-      cell: ({ version }) =>
-        canWrite &&
-        version !== newest && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            aria-label={texts.restoreOf(version)}
-            onClick={() => {
-              setRestored(version);
-              restoring.open();
-            }}
-          >
-            {texts.restore}
-          </Button>
-        ),
+      width: 200,
+      cell: ({ version }) => (
+        <Group gap={6} justify="flex-end" wrap="nowrap">
+          {canWrite && version !== newest && (
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={texts.restoreOf(version)}
+              onClick={() => {
+                setRestored(version);
+                restoring.open();
+              }}
+            >
+              {texts.restore}
+            </Button>
+          )}
+          {onSetLabel !== undefined && (
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={labelTexts.setOn(version)}
+              onClick={() => {
+                onSetLabel({ version });
+              }}
+            >
+              {labelTexts.set}
+            </Button>
+          )}
+        </Group>
+      ),
     },
   ];
 

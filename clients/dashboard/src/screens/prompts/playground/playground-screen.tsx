@@ -6,10 +6,10 @@ import { useMemo, useRef, useState, type ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
+import { chosenVersion, runMembers, RunSelect } from '../content/run-select.tsx';
 import { TargetSelect } from '../content/target-select.tsx';
 import { VariableValuesForm } from '../content/variable-values-form.tsx';
 import { jsonMistake, missingOf } from '../content/variable-values.ts';
-import { versionNumber, versionOptions } from '../content/version-options.ts';
 import { useProviders, useVersion } from '../prompt-queries.ts';
 import type { InvocationRequest } from '../workspace/use-invocations.ts';
 import { useWorkspace, type PlaygroundSettings } from '../workspace/workspace-context.ts';
@@ -25,8 +25,9 @@ export function PlaygroundScreen(): ReactNode {
   const { playground: texts } = useTexts().prompts;
   const canInvoke = useScope('prompts:invoke');
   const { data: prompt } = stored;
-  const pinned = useVersion(prompt.id, playground.version);
-  const content = playground.version === undefined ? prompt : pinned.data;
+  const version = chosenVersion(playground.run, prompt);
+  const pinned = useVersion(prompt.id, version);
+  const content = version === undefined ? prompt : pinned.data;
   const variables = useMemo(() => (content === undefined ? [] : listVariables(content)), [content]);
   const [shownId, setShownId] = useState<number>();
   const [wasRun, setWasRun] = useState(false);
@@ -63,10 +64,10 @@ export function PlaygroundScreen(): ReactNode {
               missing={wasRun ? missingOf(variables, values) : []}
               onChange={setValues}
             />
-            {pinned.error !== null && playground.version !== undefined && <ProblemAlert error={pinned.error} />}
+            {pinned.error !== null && version !== undefined && <ProblemAlert error={pinned.error} />}
           </Stack>
         </Paper>
-        <Settings newest={prompt.version} />
+        <Settings />
         <Group gap="sm">
           {isRunning ? (
             <Button color="red" variant="light" leftSection={<IconPlayerStop size={16} />} onClick={invocations.cancel}>
@@ -107,9 +108,9 @@ export function PlaygroundScreen(): ReactNode {
   );
 }
 
-function Settings({ newest }: { newest: number }): ReactNode {
+function Settings(): ReactNode {
   const { stored, playground, setPlayground } = useWorkspace();
-  const { playground: texts, history } = useTexts().prompts;
+  const { playground: texts } = useTexts().prompts;
   const { data: providers = [] } = useProviders();
   const { selected_provider, selected_model } = stored.data;
   const set = (changed: Partial<PlaygroundSettings>): void => {
@@ -119,15 +120,11 @@ function Settings({ newest }: { newest: number }): ReactNode {
     <Paper withBorder p="md" component="section" aria-label={texts.settings}>
       <Stack gap="sm">
         <div className={classes.pair}>
-          <NativeSelect
-            label={texts.version}
-            value={playground.version === undefined ? '' : String(playground.version)}
-            data={[
-              { value: '', label: texts.latest(newest) },
-              ...versionOptions(newest, playground.version, history.version),
-            ]}
-            onChange={(event) => {
-              set({ version: versionNumber(event.currentTarget.value) });
+          <RunSelect
+            prompt={stored.data}
+            value={playground.run}
+            onChange={(run) => {
+              set({ run });
             }}
           />
           <NativeSelect
@@ -168,13 +165,13 @@ function Settings({ newest }: { newest: number }): ReactNode {
 }
 
 function requestOf(
-  { version, provider, model, cache, maxAge }: PlaygroundSettings,
+  { run, provider, model, cache, maxAge }: PlaygroundSettings,
   values: NonNullable<InvocationRequest['body']['variables']>,
 ): InvocationRequest {
   return {
     body: {
       ...(Object.keys(values).length > 0 && { variables: values }),
-      ...(version !== undefined && { version }),
+      ...runMembers(run),
       ...(provider !== '' && { provider }),
       ...(model !== '' && { model }),
     },

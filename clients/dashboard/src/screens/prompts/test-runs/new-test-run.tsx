@@ -1,4 +1,4 @@
-import { ActionIcon, Alert, Button, Group, NativeSelect, Paper, Stack, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Alert, Box, Button, Group, Paper, Stack, Text, Tooltip } from '@mantine/core';
 import { IconInfoCircle, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -7,10 +7,10 @@ import { useMemo, useState, type ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
+import { chosenVersion, runMembers, RunSelect, type RunChoice } from '../content/run-select.tsx';
 import { TargetSelect } from '../content/target-select.tsx';
 import { VariableValuesForm } from '../content/variable-values-form.tsx';
 import { jsonMistake, missingOf } from '../content/variable-values.ts';
-import { versionNumber, versionOptions } from '../content/version-options.ts';
 import { promptKeys, useProviders, useVersion } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import classes from './test-runs.module.css';
@@ -27,7 +27,8 @@ export function NewTestRun(): ReactNode {
   const { data: providers = [] } = useProviders();
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  const [version, setVersion] = useState<number>();
+  const [run, setRun] = useState<RunChoice>({});
+  const version = chosenVersion(run, stored.data);
   const pinned = useVersion(id, version);
   const content = version === undefined ? stored.data : pinned.data;
   const variables = useMemo(() => (content === undefined ? [] : listVariables(content)), [content]);
@@ -39,13 +40,13 @@ export function NewTestRun(): ReactNode {
         {
           providers: testTargets.map(({ provider, model }) => ({ provider, ...(model !== '' && { model }) })),
           variables: values.values,
-          ...(version !== undefined && { version }),
+          ...runMembers(run),
         },
         { headers: { Prefer: 'respond-async' } },
       ),
-    onSuccess: async (run) => {
+    onSuccess: async (started) => {
       void queryClient.invalidateQueries({ queryKey: promptKeys.testRuns(id) });
-      await navigate({ to: '/prompts/$promptId/test-runs/$runId', params: { promptId: id, runId: run.id } });
+      await navigate({ to: '/prompts/$promptId/test-runs/$runId', params: { promptId: id, runId: started.id } });
     },
   });
 
@@ -129,18 +130,9 @@ export function NewTestRun(): ReactNode {
                 </Button>
               )}
             </Group>
-            <NativeSelect
-              label={prompts.playground.version}
-              maw={260}
-              value={version === undefined ? '' : String(version)}
-              data={[
-                { value: '', label: prompts.playground.latest(newest) },
-                ...versionOptions(newest, version, prompts.history.version),
-              ]}
-              onChange={(event) => {
-                setVersion(versionNumber(event.currentTarget.value));
-              }}
-            />
+            <Box maw={260}>
+              <RunSelect prompt={stored.data} value={run} onChange={setRun} />
+            </Box>
           </Stack>
           <VariableValuesForm
             variables={variables}

@@ -11,6 +11,7 @@ import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import { UnsavedChanges } from '../../../shared/unsaved-changes.tsx';
+import { LabelBadges } from '../labels/label-badges.tsx';
 import { promptKeys, usePrompt, type StoredPrompt } from '../prompt-queries.ts';
 import { DeletePromptDialog } from './delete-prompt-dialog.tsx';
 import { PromptTabs } from './prompt-tabs.tsx';
@@ -68,7 +69,7 @@ function LoadedPrompt({ stored, error }: { stored: StoredPrompt; error: unknown 
   const workspace = useWorkspaceState(stored);
   const [isDeleting, deletion] = useDisclosure(false);
   const { isDirty } = workspace;
-  const { id, name, slug, version } = stored.data;
+  const { id, name, slug, version, labels = {} } = stored.data;
   return (
     <WorkspaceContext value={workspace}>
       <Page
@@ -79,6 +80,7 @@ function LoadedPrompt({ stored, error }: { stored: StoredPrompt; error: unknown 
             <Badge variant="default" tt="none" radius="sm">
               {texts.version(version)}
             </Badge>
+            <LabelBadges promptId={id} labels={labels} />
             {isDirty && <StatusBadge tone="warning">{texts.unsaved}</StatusBadge>}
           </>
         }

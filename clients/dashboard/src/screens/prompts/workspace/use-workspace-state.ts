@@ -6,7 +6,7 @@ import { useInvocations } from './use-invocations.ts';
 import type { PlaygroundSettings, TestTarget, Workspace } from './workspace-context.ts';
 
 const firstSettings: PlaygroundSettings = {
-  version: undefined,
+  run: {},
   provider: '',
   model: '',
   cache: 'default',

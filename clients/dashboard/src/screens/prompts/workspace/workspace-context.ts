@@ -1,5 +1,6 @@
 import { createContext, use } from 'react';
 import type { PromptDraft } from '../content/prompt-draft.ts';
+import type { RunChoice } from '../content/run-select.tsx';
 import type { Target } from '../content/target-select.tsx';
 import type { VariableValues } from '../content/variable-values.ts';
 import type { StoredPrompt } from '../prompt-queries.ts';
@@ -33,8 +34,7 @@ export interface TestTarget extends Target {
 
 /** What the playground sends beside the values. */
 export interface PlaygroundSettings extends Target {
-  /** Undefined: the latest. */
-  readonly version: number | undefined;
+  readonly run: RunChoice;
   readonly cache: 'default' | 'max-age' | 'no-cache' | 'no-store' | 'only-if-cached';
   /** Seconds, with `max-age`. */
   readonly maxAge: number;

@@ -1,0 +1,42 @@
+import { Badge } from '@mantine/core';
+import { IconTag } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { TextLink } from '../../../shared/links.tsx';
+import { useTexts } from '../../../shared/texts.tsx';
+
+/** Labels that are shown before the others are only counted. */
+const shownAtFirst = 3;
+
+/** The name of a label, or what it says of one. */
+export function LabelBadge({ children }: { children: string }): ReactNode {
+  return (
+    <Badge variant="default" tt="none" radius="sm" leftSection={<IconTag size={12} aria-hidden />}>
+      {children}
+    </Badge>
+  );
+}
+
+/** The labels of a prompt with the versions that they name. */
+export function LabelBadges({
+  promptId,
+  labels,
+}: {
+  promptId: string;
+  labels: Readonly<Record<string, number>>;
+}): ReactNode {
+  const { labels: texts } = useTexts();
+  const entries = Object.entries(labels);
+  const more = entries.length - shownAtFirst;
+  return (
+    <>
+      {entries.slice(0, shownAtFirst).map(([name, version]) => (
+        <LabelBadge key={name}>{texts.badge(name, version)}</LabelBadge>
+      ))}
+      {more > 0 && (
+        <TextLink size="xs" to="/prompts/$promptId/history" params={{ promptId }}>
+          {texts.more(more)}
+        </TextLink>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+import { Modal, Text } from '@mantine/core';
+import { IconTag } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { DataTable, type Column } from '../../../shared/data-table.tsx';
+import { EmptyState } from '../../../shared/empty-state.tsx';
+import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { useTexts } from '../../../shared/texts.tsx';
+import { useLabelMoves, type LabelMove } from '../prompt-queries.ts';
+
+/** Which versions a label has named, the latest first, and who moved it. */
+export function LabelMovesDialog({
+  promptId,
+  name,
+  isOpen,
+  onClose,
+}: {
+  promptId: string;
+  name: string;
+  isOpen: boolean;
+  onClose: () => void;
+}): ReactNode {
+  const { shared, labels } = useTexts();
+  const title = labels.moves.title(name);
+  return (
+    <Modal opened={isOpen} onClose={onClose} size="lg" title={title} closeButtonProps={{ 'aria-label': shared.close }}>
+      <LabelMoves promptId={promptId} name={name} />
+    </Modal>
+  );
+}
+
+function LabelMoves({ promptId, name }: { promptId: string; name: string }): ReactNode {
+  const { labels, prompts } = useTexts();
+  const { moves: texts } = labels;
+  const columns: Column<LabelMove>[] = [
+    {
+      key: 'version',
+      header: texts.columns.version,
+      width: 100,
+      cell: ({ version }) =>
+        version === undefined ? (
+          <Text span size="sm" c="dimmed">
+            {texts.deleted}
+          </Text>
+        ) : (
+          prompts.workspace.version(version)
+        ),
+    },
+    {
+      key: 'moved',
+      header: texts.columns.moved,
+      width: 150,
+      cell: ({ moved_at }) => <RelativeTime value={moved_at} />,
+    },
+    { key: 'by', header: texts.columns.by, cell: ({ moved_by }) => moved_by.name },
+  ];
+  return (
+    <DataTable
+      label={texts.title(name)}
+      columns={columns}
+      list={useLabelMoves(promptId, name)}
+      rowKey={({ sequence }) => String(sequence)}
+      empty={<EmptyState icon={IconTag} text={labels.empty} />}
+    />
+  );
+}

@@ -1,0 +1,147 @@
+import { ActionIcon, Button, Group, Menu, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconDots, IconHistory, IconPlus, IconTag, IconTrash } from '@tabler/icons-react';
+import type { Schemas } from 'prompt-gateway-client';
+import { useState, type ReactNode } from 'react';
+import { DataTable, type Column } from '../../../shared/data-table.tsx';
+import { EmptyState } from '../../../shared/empty-state.tsx';
+import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { useTexts } from '../../../shared/texts.tsx';
+import { useLabels } from '../prompt-queries.ts';
+import { useWorkspace } from '../workspace/workspace-context.ts';
+import { DeleteLabelDialog } from './delete-label-dialog.tsx';
+import { LabelBadge } from './label-badges.tsx';
+import { LabelMovesDialog } from './label-moves-dialog.tsx';
+import type { LabelTarget } from './set-label-dialog.tsx';
+
+type Label = Schemas['Label'];
+
+/** The labels of a prompt: which version each names, who moved it there and when, and what can be done with it. */
+export function LabelSection({
+  onSet,
+}: {
+  /** Opens the dialog that creates or moves a label. Undefined if the key may not. */
+  onSet: ((target: LabelTarget) => void) | undefined;
+}): ReactNode {
+  const { labels: texts, prompts, shared } = useTexts();
+  const { id, version: newest } = useWorkspace().stored.data;
+  const { data: labels, error, refetch } = useLabels(id);
+  const [chosen, setChosen] = useState<Label>();
+  const [isShowing, moves] = useDisclosure(false);
+  const [isDeleting, deletion] = useDisclosure(false);
+
+  const columns: Column<Label>[] = [
+    { key: 'name', header: texts.columns.name, cell: ({ name }) => <LabelBadge>{name}</LabelBadge> },
+    {
+      key: 'version',
+      header: texts.columns.version,
+      width: 100,
+      cell: ({ version }) => prompts.workspace.version(version),
+    },
+    {
+      key: 'moved',
+      header: texts.columns.moved,
+      width: 150,
+      cell: ({ moved_at }) => <RelativeTime value={moved_at} />,
+    },
+    { key: 'by', header: texts.columns.by, width: '24%', cell: ({ moved_by }) => moved_by.name },
+    {
+      key: 'actions',
+      header: shared.table.actions,
+      hasNoLabel: true,
+      align: 'end',
+      width: 200,
+      cell: (label) => (
+        <Group gap={6} justify="flex-end" wrap="nowrap">
+          {onSet !== undefined && (
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={texts.moveOf(label.name)}
+              onClick={() => {
+                onSet({ name: label.name, version: newest });
+              }}
+            >
+              {texts.move}
+            </Button>
+          )}
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon variant="default" aria-label={texts.moreOf(label.name)}>
+                <IconDots size={16} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item
+                leftSection={<IconHistory size={16} />}
+                onClick={() => {
+                  setChosen(label);
+                  moves.open();
+                }}
+              >
+                {texts.history}
+              </Menu.Item>
+              {onSet !== undefined && (
+                <Menu.Item
+                  color="red"
+                  leftSection={<IconTrash size={16} />}
+                  onClick={() => {
+                    setChosen(label);
+                    deletion.open();
+                  }}
+                >
+                  {texts.delete}
+                </Menu.Item>
+              )}
+            </Menu.Dropdown>
+          </Menu>
+        </Group>
+      ),
+    },
+  ];
+
+  return (
+    <Stack gap="sm" component="section" aria-label={texts.title}>
+      <Group justify="space-between" align="flex-end" gap="sm">
+        <Stack gap={2} maw={640}>
+          <Title order={2} size="h4">
+            {texts.title}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {texts.description} {onSet === undefined && texts.noScope}
+          </Text>
+        </Stack>
+        {onSet !== undefined && (
+          <Button
+            variant="default"
+            leftSection={<IconPlus size={16} />}
+            onClick={() => {
+              onSet({ version: newest });
+            }}
+          >
+            {texts.new}
+          </Button>
+        )}
+      </Group>
+      <DataTable
+        label={texts.title}
+        columns={columns}
+        list={{
+          rows: labels,
+          error,
+          retry: () => {
+            void refetch();
+          },
+        }}
+        rowKey={({ name }) => name}
+        empty={<EmptyState icon={IconTag} text={texts.empty} />}
+      />
+      {chosen !== undefined && (
+        <>
+          <LabelMovesDialog promptId={id} name={chosen.name} isOpen={isShowing} onClose={moves.close} />
+          <DeleteLabelDialog promptId={id} label={chosen} isOpen={isDeleting} onClose={deletion.close} />
+        </>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,149 @@
+import { Autocomplete, Button, Group, Modal, NativeSelect, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
+import type { Schemas } from 'prompt-gateway-client';
+import { useState, type ReactNode } from 'react';
+import { gateway } from '../../../app/gateway.ts';
+import { useNotify } from '../../../shared/notify.ts';
+import { ProblemAlert } from '../../../shared/problem-alert.tsx';
+import { useTexts } from '../../../shared/texts.tsx';
+import { versionNumber, versionOptions } from '../content/version-options.ts';
+import { Comparison } from '../history/comparison.tsx';
+import { OvertakenAlert } from './overtaken-alert.tsx';
+import { useLabelChange } from './use-label-change.ts';
+
+/** What a dialog begins with: the label to move, or none; and the version that it shall name. */
+export interface LabelTarget {
+  readonly name?: string;
+  readonly version: number;
+}
+
+interface SetLabelProps {
+  readonly promptId: string;
+  readonly newest: number;
+  /** The labels that the prompt has. */
+  readonly labels: readonly Schemas['Label'][];
+  readonly target: LabelTarget;
+  readonly onClose: () => void;
+}
+
+/** Creates or moves a label, after it has shown what changes for those who invoke by it. */
+export function SetLabelDialog({ isOpen, ...props }: SetLabelProps & { readonly isOpen: boolean }): ReactNode {
+  const { shared, labels } = useTexts();
+  const { target, onClose } = props;
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      size={960}
+      title={target.name === undefined ? labels.form.newTitle : labels.form.moveTitle(target.name)}
+      closeButtonProps={{ 'aria-label': shared.close }}
+    >
+      <SetLabelForm {...props} />
+    </Modal>
+  );
+}
+
+function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelProps): ReactNode {
+  const { shared, labels: allTexts, prompts } = useTexts();
+  const { form: texts } = allTexts;
+  const notify = useNotify();
+  const [name, setName] = useState(target.name ?? '');
+  const [version, setVersion] = useState(target.version);
+  const [isChecked, setChecked] = useState(false);
+  const isValid = /^(?!latest$)[a-z][a-z0-9-]{0,31}$/.test(name);
+  const change = useLabelChange({
+    promptId,
+    name,
+    isListed: labels.some((label) => label.name === name),
+    send: (current) =>
+      gateway.labels.set(
+        promptId,
+        name,
+        { version },
+        current === undefined ? { ifNoneMatch: '*' } : { ifMatch: current.etag },
+      ),
+    onDone: () => {
+      notify(texts.done(name, version));
+      onClose();
+    },
+  });
+  const from = change.current?.data.version;
+  const isSame = from === version;
+
+  return (
+    <Stack
+      component="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setChecked(true);
+        if (isValid && !isSame && !change.isReading && !change.isPending) change.submit();
+      }}
+    >
+      <SimpleGrid cols={{ base: 1, xs: target.name === undefined ? 2 : 1 }} spacing="sm">
+        {target.name === undefined && (
+          <Autocomplete
+            label={texts.name}
+            description={texts.nameHint}
+            placeholder={texts.namePlaceholder}
+            data={labels.map((label) => label.name)}
+            value={name}
+            maxLength={32}
+            spellCheck={false}
+            data-autofocus
+            error={!isValid && (isChecked || name !== '') && texts.nameMistake}
+            onChange={(value) => {
+              setName(value.trim());
+            }}
+          />
+        )}
+        <NativeSelect
+          label={texts.version}
+          {...(target.name === undefined && { description: '\u00a0' })}
+          value={String(version)}
+          data={versionOptions(newest, version, (one) =>
+            one === newest ? prompts.history.currentVersion(one) : prompts.history.version(one),
+          )}
+          onChange={(event) => {
+            setVersion(versionNumber(event.currentTarget.value) ?? version);
+          }}
+        />
+      </SimpleGrid>
+      <OvertakenAlert name={name} change={change} />
+      {change.isReading ? (
+        <Skeleton h={160} />
+      ) : (
+        isValid && (
+          <Stack gap="xs">
+            <Text size="sm" fw={500}>
+              {from === undefined
+                ? texts.creates(name, version)
+                : isSame
+                  ? texts.same(name, version)
+                  : texts.difference(name, from, version)}
+            </Text>
+            {from !== undefined && !isSame && (
+              <>
+                <Comparison id={promptId} before={from} after={version} isFolded />
+                <Text size="sm" c="dimmed">
+                  {texts.effect}
+                </Text>
+              </>
+            )}
+          </Stack>
+        )
+      )}
+      {change.error !== null && <ProblemAlert error={change.error} />}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose} disabled={change.isPending}>
+          {shared.cancel}
+        </Button>
+        <Button type="submit" loading={change.isPending} disabled={isSame || change.isReading}>
+          {!isValid
+            ? texts.newTitle
+            : from === undefined
+              ? texts.createSubmit(name, version)
+              : texts.moveSubmit(name, version)}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { openSignedIn } from './support/sign-in.ts';
+
+const browser = useBrowser();
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(async () => {
+  await service.close();
+});
+
+/** Creates a prompt with three versions, which say "One.", "Two." and "Three.". */
+async function createVersions(name: string): Promise<string> {
+  const contents = ['One.', 'Two.', 'Three.'].map((content) => ({ messages: [{ role: 'user', content }] }));
+  const body = { name, selected_provider: 'echo', ...contents[0] };
+  const { body: created } = await service.call('POST', '/api/v1/prompts', { body });
+  const { id } = created as { id: string };
+  for (const changed of contents.slice(1)) await service.call('PUT', `/api/v1/prompts/${id}`, { body: changed });
+  return id;
+}
+
+/** Creates or moves a label as someone else would. */
+async function setLabel(id: string, name: string, version: number): Promise<void> {
+  const path = `/api/v1/prompts/${id}/labels/${name}`;
+  const { headers } = await service.call('GET', path);
+  const etag = headers['etag'];
+  const { status } = await service.call('PUT', path, {
+    body: { version },
+    headers: etag === undefined ? {} : { 'If-Match': etag },
+  });
+  expect(status).toBeLessThan(300);
+}
+
+const rowsOf = (page: Page, table: string): Promise<string[]> =>
+  page.getByRole('table', { name: table }).getByRole('rowheader').allTextContents();
+
+describe('labels', () => {
+  it('are created, moved, and deleted, after the difference was shown', async () => {
+    browser.tolerate(/status of 412/);
+    const id = await createVersions('Released');
+    const page = await openSignedIn(browser, service, `/prompts/${id}/history`);
+    await page.getByText('No labels yet').waitFor();
+    await page.getByRole('button', { name: 'New label' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox', { name: 'Label' }).fill('Production');
+    await dialog.getByText('Begin with a lower-case letter').waitFor();
+    await dialog.getByRole('combobox', { name: 'Label' }).fill('production');
+    await dialog.getByLabel('Version').selectOption('1');
+    await dialog.getByText('production is a new label.').waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Create production → v1' }).click();
+    await page.getByText('production names version 1 now.').waitFor();
+    await page.getByText('production → v1').waitFor();
+
+    await page.getByRole('button', { name: 'Move production' }).click();
+    await dialog.getByText('What changes for production: v1 → v3').waitFor();
+    await dialog.locator('.cm-merge-b .cm-changedLine', { hasText: 'Three.' }).waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-label-move');
+
+    // Someone else is faster: nothing is moved, and the difference is that to the version which they chose.
+    await setLabel(id, 'production', 2);
+    await dialog.getByRole('button', { name: 'Move production to v3' }).click();
+    await dialog.getByRole('alert').getByText('has moved production to version 2. Nothing was changed.').waitFor();
+    await dialog.getByText('What changes for production: v2 → v3').waitFor();
+    await dialog.locator('.cm-merge-a .cm-changedLine', { hasText: 'Two.' }).waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Move production to v3' }).click();
+    await page.getByText('production → v3').waitFor();
+    expect(await rowsOf(page, 'Versions')).toEqual(['Version 3Currentproduction', 'Version 2', 'Version 1']);
+
+    // A version gets a label where it stands in the history; a label that exists is moved.
+    await page.getByRole('button', { name: 'Set a label on version 2' }).click();
+    await dialog.getByRole('combobox', { name: 'Label' }).fill('staging');
+    await dialog.getByRole('button', { name: 'Create staging → v2' }).click();
+    await page.getByText('staging → v2').waitFor();
+    await page.getByRole('button', { name: 'Set a label on version 2' }).click();
+    await dialog.getByRole('combobox', { name: 'Label' }).fill('production');
+    await dialog.getByText('What changes for production: v3 → v2').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-labels');
+
+    await page.getByRole('button', { name: 'More actions for production' }).click();
+    await page.getByRole('menuitem', { name: 'History' }).click();
+    await dialog.getByRole('table', { name: 'History of production' }).waitFor();
+    expect(await rowsOf(page, 'History of production')).toEqual(['v3', 'v2', 'v1']);
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'More actions for production' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await dialog.getByText('production names version 3.').waitFor();
+    await setLabel(id, 'production', 1);
+    await dialog.getByRole('button', { name: 'Delete label' }).click();
+    await dialog.getByRole('alert').getByText('has moved production to version 1.').waitFor();
+    await dialog.getByRole('button', { name: 'Delete label' }).click();
+    await page.getByText('production is deleted.').waitFor();
+    await page.getByText('production → v1').waitFor({ state: 'detached' });
+    const { body: stored } = await service.call('GET', `/api/v1/prompts/${id}`);
+    expect(stored.labels).toEqual({ staging: 2 });
+  });
+
+  it('choose what runs in the playground, in code, and in test runs', async () => {
+    const id = await createVersions('Chosen');
+    await setLabel(id, 'production', 1);
+    const page = await openSignedIn(browser, service, `/prompts/${id}/playground`);
+    await page.getByLabel('Version').selectOption('production → v1');
+    await page.getByRole('region', { name: 'curl' }).getByText('"label": "production"').waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('region', { name: 'Answer' }).getByText('One.').waitFor();
+    expect(await page.locator('dl').textContent()).toContain('Served version1');
+
+    await page.getByRole('link', { name: 'Test runs' }).click();
+    await page.getByLabel('Version').selectOption('production');
+    await page.getByRole('button', { name: 'Run on 1 target' }).click();
+    await page.getByRole('region', { name: 'Answer 1: echo / echo-1' }).getByText('One.').waitFor();
+  });
+
+  it('disturb nobody who edits the prompt', async () => {
+    const id = await createVersions('Edited');
+    const page = await openSignedIn(browser, service, `/prompts/${id}`);
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Renamed');
+    await setLabel(id, 'production', 3);
+    // Another screen reads the prompt again, as the focus of the window does.
+    await page.getByRole('link', { name: 'History' }).click();
+    await page.getByRole('button', { name: 'Move production' }).waitFor();
+    await page.getByRole('button', { name: 'Move production' }).click();
+    await page.getByLabel('Version', { exact: true }).selectOption('2');
+    await page.getByRole('button', { name: 'Move production to v2' }).click();
+    await page.getByText('production → v2').waitFor();
+    await page.getByRole('link', { name: 'Editor' }).click();
+    await page.getByText('Unsaved changes').waitFor();
+    expect(await page.getByText('Someone else has changed this prompt').count()).toBe(0);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Renamed', level: 1 }).waitFor();
+  });
+
+  it('are shown without buttons to a key that may not release', async () => {
+    const id = await createVersions('Watched');
+    await setLabel(id, 'production', 2);
+    const apiKey = await service.createKey('prompts:read', 'prompts:write');
+    const page = await openSignedIn(browser, service, `/prompts/${id}/history`, { apiKey });
+    await page.getByText('production → v2').waitFor();
+    await page.getByText('It needs the scope prompts:release.').waitFor();
+    await page.getByRole('button', { name: 'Restore version 1' }).waitFor();
+    for (const name of [/^Move/, /^New label/, /^Set a label/]) {
+      expect(await page.getByRole('button', { name }).count()).toBe(0);
+    }
+    await page.getByRole('button', { name: 'More actions for production' }).click();
+    await page.getByRole('menuitem', { name: 'History' }).waitFor();
+    expect(await page.getByRole('menuitem', { name: 'Delete' }).count()).toBe(0);
+  });
+});
