@@ -27,6 +27,8 @@ interface ClientOperation {
   /** The operation answers with a page of a list. */
   isPage: boolean;
   isText: boolean;
+  /** The method that reads the answer as a stream of events. */
+  isStream: boolean;
   repeatable: boolean;
   /** The component of the body. */
   bodyComponent: string | undefined;
@@ -38,7 +40,11 @@ interface ClientOperation {
 }
 
 /** Methods whose types depend on stored prompts; `clients/typescript/src/stored-prompts.ts` has them. */
-const typedByPrompt: Record<string, string> = { invokePrompt: 'InvokeMethod', createTestRun: 'CreateTestRunMethod' };
+const typedByPrompt: Record<string, string> = {
+  'prompts.invoke': 'InvokeMethod',
+  'prompts.stream': 'StreamMethod',
+  'testRuns.create': 'CreateTestRunMethod',
+};
 
 /** The generated files of the client by name, without their banner. */
 export function renderClientFiles(
@@ -47,7 +53,10 @@ export function renderClientFiles(
 ): Record<string, string> {
   const operations = listOperations(document)
     .filter(({ operation }) => operation['x-openai-compatible'] === undefined)
-    .map((entry) => describe(document, entry));
+    .flatMap((entry) => {
+      const described = describe(document, entry);
+      return answersWithEvents(document, entry) ? [described, describeStream(described)] : [described];
+    });
   return {
     'operations.ts': renderOperations(operations),
     'resources.ts': renderResources(document, operations),
@@ -80,6 +89,7 @@ function describe(document: OpenApiDocument, { path, method, operation, paramete
     inputRequired: requestBody?.required === true || query.some(({ required }) => required === true),
     headers,
     isPage: query.some(({ name }) => name === 'after'),
+    isStream: false,
     isText: successes.every(({ 0: media }) => media === 'text/plain'),
     repeatable: method !== 'post' || operation['x-repeatable'] === true,
     bodyComponent: component(requestBody?.content['application/json']?.schema),
@@ -98,6 +108,27 @@ function describe(document: OpenApiDocument, { path, method, operation, paramete
   };
 }
 
+/** Whether the answer can be a stream of events. */
+function answersWithEvents(document: OpenApiDocument, { operation }: OperationEntry): boolean {
+  return Object.values(operation.responses).some((response) =>
+    Object.values(resolve(document, response).content ?? {}).some((media) => media['x-event-schema'] !== undefined),
+  );
+}
+
+/** The second method of an operation, which reads its answer as a stream. */
+function describeStream(operation: ClientOperation): ClientOperation {
+  const { name, resource, summary } = operation;
+  return {
+    ...{
+      ...operation,
+      name: 'stream',
+      isStream: true,
+      summary: `${summary}, and read the answer while it is generated`,
+    },
+    description: `The request is that of \`${resource}.${name}\`. It is sent when you begin to read.`,
+  };
+}
+
 function component(schema: Schema | undefined): string | undefined {
   const reference = schema?.['$ref'];
   return typeof reference === 'string' ? reference.split('/').at(-1) : undefined;
@@ -113,13 +144,14 @@ function byResource(operations: readonly ClientOperation[]): [string, ClientOper
  */
 function renderOperations(operations: readonly ClientOperation[]): string {
   const row = (operation: ClientOperation): string => {
-    const { method, path, input, isPage, isText, headers, repeatable } = operation;
+    const { method, path, input, isPage, isText, isStream, headers, repeatable } = operation;
     const members = [
       `method: '${method}'`,
       `path: '${path}'`,
       ...(input === undefined ? [] : [`input: '${input}'`]),
       ...(isPage ? ['page: true'] : []),
       ...(isText ? ['text: true'] : []),
+      ...(isStream ? ['events: true'] : []),
       ...(headers.includes('Idempotency-Key') ? ['key: true'] : []),
       ...(method === 'POST' && repeatable ? ['repeatable: true'] : []),
     ];
@@ -140,6 +172,8 @@ export interface OperationRow {
   readonly page?: true;
   /** It answers with text instead of JSON. */
   readonly text?: true;
+  /** It is answered with a stream of events. */
+  readonly events?: true;
   /** It takes an \`Idempotency-Key\`. */
   readonly key?: true;
   /** A POST that has no second effect when it is repeated. */
@@ -169,7 +203,7 @@ function renderResources(document: OpenApiDocument, operations: readonly ClientO
   );
   return `import type { Call, ListCall } from '../call.ts';
 import type { Body, CallOptions, Query } from '../call-options.ts';
-import type { CreateTestRunMethod, InvokeMethod } from '../stored-prompts.ts';
+import type { CreateTestRunMethod, InvokeMethod, StreamMethod } from '../stored-prompts.ts';
 import type { components, operations } from './types.ts';
 
 /** The schemas of the contract by name, such as \`Schemas['Order']\`. */
@@ -194,7 +228,8 @@ function tagDescription(document: OpenApiDocument, resource: string): string {
 const usual = ['default', '400', '401', '403', '406', '408', '413', '415', '429', '500', '503'];
 
 function signature(operation: ClientOperation): string {
-  const { id, name, summary, description, pathParameters, input, inputRequired, bodyComponent, answers } = operation;
+  const { id, resource, name, summary, description, pathParameters, input, inputRequired, bodyComponent, answers } =
+    operation;
   const problems = Object.entries(operation.problems)
     .filter(([status]) => !usual.includes(status))
     .flatMap(([status, types]) => types.map((type) => `\`${type}\` (${status})`));
@@ -207,7 +242,7 @@ function signature(operation: ClientOperation): string {
     ].join('\n'),
   ];
   const docs = comment(text.filter((part) => part !== '').join('\n\n'), '  ');
-  const special = typedByPrompt[id];
+  const special = typedByPrompt[`${resource}.${name}`];
   if (special !== undefined) return `${docs}  ${name}: ${special};\n`;
   const body = bodyComponent === undefined ? `Body<'${id}'>` : `Schemas['${bodyComponent}']`;
   const before = [

@@ -17,6 +17,6 @@ export function createImpatientGateway(options: GatewayOptions, timing: Partial<
     pauses.push(ms);
     await Promise.resolve();
   };
-  const { send } = createSend(options, { ...realTiming, random: () => 0, sleep, ...timing });
-  return { ...makeResources(send), pauses };
+  const calls = createSend(options, { ...realTiming, random: () => 0, sleep, ...timing });
+  return { ...makeResources(calls), pauses };
 }

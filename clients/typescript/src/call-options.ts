@@ -3,9 +3,12 @@ import type { operations } from './generated/types.ts';
 type OperationId = keyof operations;
 
 /** Header parameters of an operation. */
-type HeaderParameters<Id extends OperationId> = operations[Id]['parameters'] extends { header?: infer Headers }
-  ? NonNullable<Headers>
-  : never;
+type HeaderParameters<Id extends OperationId> =
+  NonNullable<operations[Id]['parameters']['header']> extends infer Headers
+    ? [Headers] extends [never]
+      ? Record<never, never>
+      : Headers
+    : never;
 
 /** An option for a header parameter, if the operation has it. */
 type HeaderOption<Id extends OperationId, Name extends string, Option> = Name extends keyof HeaderParameters<Id>
@@ -56,6 +59,15 @@ export interface CallLimits {
   maxRetries?: number | undefined;
 }
 
+/** Limits of a stream. `timeout` and `totalTimeout` cover the time until the answer begins, and not the stream itself. */
+export interface StreamLimits extends CallLimits {
+  /**
+   * Milliseconds that a stream can be silent while you wait for its next event. 30,000 by default; the service sends at
+   * least a comment every 10 seconds.
+   */
+  idleTimeout?: number | undefined;
+}
+
 /** Options of every call. */
 export interface CommonCallOptions extends CallLimits {
   /** Cancels the call. It then fails with the signal's reason. */
@@ -72,7 +84,24 @@ export type CallOptions<Id extends OperationId> = CommonCallOptions & {
   HeaderOption<Id, 'If-Match', IfMatchOption> &
   HeaderOption<Id, 'If-None-Match', IfNoneMatchOption>;
 
+/** Options of a call that is answered with a stream. */
+export type StreamOptions<Id extends OperationId> = Omit<CallOptions<Id>, 'idempotencyKey'> &
+  Pick<StreamLimits, 'idleTimeout'> &
+  HeaderOption<
+    Id,
+    'Idempotency-Key',
+    {
+      /**
+       * Identifies the action, as in other calls. By default a stream has no key, so it is repeated only if the service
+       * says that it did nothing. With a key, the service completes the answer even if you leave, and a call with the same
+       * key, or a retry, gets this answer as a short stream.
+       */
+      idempotencyKey?: string | undefined;
+    }
+  >;
+
 /** Options as the runtime reads them. The type of a method says which of them it accepts. */
-export interface AnyCallOptions extends CommonCallOptions, IdempotencyOption, IfMatchOption, IfNoneMatchOption {
+export interface AnyCallOptions
+  extends CommonCallOptions, StreamLimits, IdempotencyOption, IfMatchOption, IfNoneMatchOption {
   headers?: Record<string, string | number | undefined> | undefined;
 }

@@ -1,4 +1,4 @@
-import type { CallLimits } from './call-options.ts';
+import type { StreamLimits } from './call-options.ts';
 import type { OperationName } from './generated/operations.ts';
 
 /** A request that is about to be sent. It has no headers and no bodies, because these can contain secrets. */
@@ -28,12 +28,12 @@ export interface AttemptEvent extends RequestEvent {
 export interface Hooks {
   /** Called before each attempt. */
   onRequest?: ((event: RequestEvent) => void) | undefined;
-  /** Called after each attempt. */
+  /** Called after each attempt. The attempt of a stream ends with its first event. */
   onAttempt?: ((event: AttemptEvent) => void) | undefined;
 }
 
 /** Options of `PromptGateway`. */
-export interface GatewayOptions extends CallLimits {
+export interface GatewayOptions extends StreamLimits {
   /** Address of the service, such as `https://gateway.example.com`. It can have a path, if the service is behind a proxy. */
   baseUrl: string;
   /**

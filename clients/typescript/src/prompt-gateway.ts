@@ -30,8 +30,8 @@ export class PromptGateway extends WithResources {
   /** @throws TypeError if an option is invalid, or if an API key would be used in a page */
   constructor(options: GatewayOptions) {
     super();
-    const { raw, send } = createSend(options, realTiming);
+    const { raw, ...calls } = createSend(options, realTiming);
     this.raw = raw;
-    Object.assign(this, makeResources(send));
+    Object.assign(this, makeResources(calls));
   }
 }

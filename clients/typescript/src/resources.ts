@@ -2,16 +2,17 @@ import { call, listCall, type Answer, type Page } from './call.ts';
 import type { AnyCallOptions } from './call-options.ts';
 import { operationTable, type OperationName, type OperationRow } from './generated/operations.ts';
 import type { Resources } from './generated/resources.ts';
-import type { Send } from './send.ts';
+import { invocationStream } from './invocation-stream.ts';
+import type { Open, Send } from './send.ts';
 
 /** Creates the resources with their methods from the table of operations. */
-export function makeResources(send: Send): Resources {
+export function makeResources(calls: { send: Send; open: Open }): Resources {
   const resources = Object.entries(operationTable).map(([resource, methods]) => [
     resource,
     Object.fromEntries(
       Object.entries(methods).map(([name, row]) => [
         name,
-        makeMethod(`${resource}.${name}` as OperationName, row, send),
+        makeMethod(`${resource}.${name}` as OperationName, row, calls),
       ]),
     ),
   ]);
@@ -19,7 +20,11 @@ export function makeResources(send: Send): Resources {
 }
 
 /** A method takes the path parameters in their order, then body or query if it has one, then options. */
-function makeMethod(name: OperationName, row: OperationRow, send: Send): (...args: unknown[]) => Promise<unknown> {
+function makeMethod(
+  name: OperationName,
+  row: OperationRow,
+  { send, open }: { send: Send; open: Open },
+): (...args: unknown[]) => unknown {
   const names = Array.from(row.path.matchAll(/\{(\w+)\}/g), ([, parameter = '']) => parameter);
   return (...args) => {
     const path = Object.fromEntries(
@@ -35,6 +40,10 @@ function makeMethod(name: OperationName, row: OperationRow, send: Send): (...arg
         const position = after === undefined ? { offset } : { after };
         return send(name, row, { path, query: { ...query, ...position } }, options) as Promise<Answer<Page>>;
       });
+    }
+    if (row.events === true) {
+      const body = { ...input, stream: true };
+      return invocationStream((signal) => open(name, row, { path, body }, options, signal));
     }
     return call(send(name, row, { path, ...(row.input !== undefined && { [row.input]: input }) }, options));
   };

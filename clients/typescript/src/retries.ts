@@ -2,6 +2,15 @@ import { AnswerError, ConnectionError, hasType, ProblemError, TimeoutError } fro
 import { changedNothing } from './generated/problems.ts';
 import type { OperationRow } from './generated/operations.ts';
 
+/** A failed attempt. */
+interface Failed {
+  row: OperationRow;
+  hasKey: boolean;
+  /** The service had begun to answer with a stream. The provider may have been paid, whatever the type of the problem. */
+  isStreaming: boolean;
+  error: unknown;
+}
+
 /** Statuses of temporary failures. */
 const transientStatuses = [408, 429, 502, 503, 504];
 
@@ -27,8 +36,9 @@ export function mayHaveBeenApplied(row: OperationRow, error: unknown): boolean {
 }
 
 /** Whether a retry cannot have a second effect: because of its method, its key, the contract, or this failure. */
-function isSafe(row: OperationRow, hasKey: boolean, error: unknown): boolean {
-  return row.method !== 'POST' || row.repeatable === true || hasKey || hasType(error, changedNothing);
+function isSafe({ row, hasKey, isStreaming, error }: Failed): boolean {
+  if (row.method !== 'POST' || row.repeatable === true || hasKey) return true;
+  return !isStreaming && hasType(error, changedNothing);
 }
 
 /**
@@ -38,11 +48,11 @@ function isSafe(row: OperationRow, hasKey: boolean, error: unknown): boolean {
  * @param random a number from 0 to 1
  */
 export function retryDelay(
-  failed: { row: OperationRow; hasKey: boolean; error: unknown },
+  failed: Failed,
   { retry, now, random }: { retry: number; now: number; random: number },
 ): number | undefined {
-  const { row, hasKey, error } = failed;
-  if (!mayPass(error) || !isSafe(row, hasKey, error)) return undefined;
+  const { error } = failed;
+  if (!mayPass(error) || !isSafe(failed)) return undefined;
   const asked = error instanceof AnswerError ? readRetryAfter(error.headers, now) : undefined;
   // The random part keeps callers that were refused together from returning together.
   if (asked !== undefined) return asked + random * Math.min(asked / 10, 1_000);

@@ -15,7 +15,10 @@ import { checkOptions, isBrowser, type GatewayOptions, type RequestEvent } from 
 import type { OperationName, OperationRow } from './generated/operations.ts';
 import type { paths } from './generated/types.ts';
 import { version } from './generated/version.ts';
+import { readInvocationEvents } from './invocation-events.ts';
+import type { InvocationEvent, OpenedStream } from './invocation-stream.ts';
 import { mayHaveBeenApplied, retryDelay } from './retries.ts';
+import { withTimeLimit } from './time-limit.ts';
 import type { Timing } from './timing.ts';
 
 /** The content of a call, without its headers. */
@@ -33,24 +36,42 @@ export type Send = (
   options: AnyCallOptions,
 ) => Promise<Answer<unknown>>;
 
+/** Sends a call that is answered with a stream, with its retries until the first event. */
+export type Open = (
+  name: OperationName,
+  row: OperationRow,
+  parameters: Parameters,
+  options: AnyCallOptions,
+  signal: AbortSignal,
+) => Promise<OpenedStream>;
+
+/** An answer as openapi-fetch returns it. */
+interface Received {
+  data?: unknown;
+  error?: unknown;
+  response: Response;
+}
+
+/** A call before its answer is read. */
+interface Outgoing {
+  name: OperationName;
+  row: OperationRow;
+  parameters: Parameters;
+  options: AnyCallOptions;
+  idempotencyKey: string | undefined;
+}
+
 /** `request` of the openapi-fetch client, for paths that are known only at run time. */
-type Request = (
-  method: string,
-  path: string,
-  init: object,
-) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
+type Request = (method: string, path: string, init: object) => Promise<Received>;
 
 type Transport = (request: globalThis.Request) => Promise<Response>;
 
-/** Timers with a longer time fire immediately. */
-const longestTimer = 2 ** 31 - 1;
-
 /**
- * Creates the openapi-fetch client of a gateway, and the function that sends the calls of its methods.
+ * Creates the openapi-fetch client of a gateway, and the functions that send the calls of its methods.
  *
  * @throws TypeError if an option is invalid
  */
-export function createSend(options: GatewayOptions, timing: Timing): { raw: Client<paths>; send: Send } {
+export function createSend(options: GatewayOptions, timing: Timing): { raw: Client<paths>; send: Send; open: Open } {
   const baseUrl = checkOptions(options);
   const { apiKey, hooks = {}, fetch: chosenFetch } = options;
   // Passes the URL instead of the `Request`, because the `fetch` of another library does not accept a `Request`.
@@ -74,9 +95,12 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
   const request = raw.request as unknown as Request;
   const withoutKey = (text: string): string => (apiKey === null ? text : text.replaceAll(apiKey, '********'));
 
-  const send: Send = async (name, row, parameters, callOptions) => {
+  /** Makes the attempts of a call. @param read the content of an answer; what it throws is a failure of the attempt */
+  const attempts = async <T>(
+    { name, row, parameters, options: callOptions, idempotencyKey }: Outgoing,
+    read: (received: Received, facts: CallFacts) => T | Promise<T>,
+  ): Promise<T> => {
     const { signal, timeout, totalTimeout, maxRetries } = withDefaults(callOptions, options);
-    const idempotencyKey = row.key === true ? chooseKey(callOptions.idempotencyKey) : undefined;
     const headers = {
       ...callOptions.headers,
       'Idempotency-Key': idempotencyKey,
@@ -92,16 +116,19 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
       const started = timing.monotonic();
       const limit = Math.min(timeout, end - started);
       let sent = false;
+      let isStreaming = false;
       const report = (answer: { status?: number; headers?: Headers }, error?: unknown, retryInMs?: number): void => {
         const requestId = answer.headers?.get('x-request-id') ?? undefined;
         const durationMs = timing.monotonic() - started;
         quietly(hooks.onAttempt, { ...event, durationMs, status: answer.status, requestId, error, retryInMs });
       };
       try {
-        const { data, error, response } = await withTimeLimit(signal, limit, facts, async (attemptSignal) => {
+        const late = (): Error => new TimeoutError(`no answer within ${Math.round(limit)} ms.`, facts);
+        const received = await withTimeLimit(signal, limit, late, async (attemptSignal) => {
           return await request(row.method, row.path, {
             params: { path: parameters.path, query: parameters.query },
-            ...{ body: parameters.body, headers, parseAs: 'text', signal: attemptSignal },
+            ...{ body: parameters.body, headers, signal: attemptSignal },
+            parseAs: row.events === true ? 'stream' : 'text',
             fetch: (toSend: globalThis.Request) => {
               sent = true;
               event.url = toSend.url;
@@ -110,9 +137,10 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
             },
           });
         });
-        const content = readAnswer(row, { data, error, response }, facts, withoutKey);
-        report(response);
-        return { data: content, response, requestId: response.headers.get('x-request-id') ?? undefined };
+        isStreaming = row.events === true && received.response.ok;
+        const content = await read(received, facts);
+        report(received.response);
+        return content;
       } catch (thrown) {
         // An error before the request is sent, or a call that the caller canceled, is not a failure of the service.
         if (!sent) throw thrown;
@@ -124,10 +152,10 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
           thrown instanceof GatewayError
             ? thrown
             : new ConnectionError('no answer, the connection failed.', facts, { cause: thrown });
-        isUncertain ||= mayHaveBeenApplied(row, error);
+        isUncertain ||= isStreaming || mayHaveBeenApplied(row, error);
         Object.assign(error, { mayHaveBeenApplied: isUncertain });
         const chance = { retry: attempt, now: timing.now(), random: timing.random() };
-        const delay = retryDelay({ row, hasKey: idempotencyKey !== undefined, error }, chance);
+        const delay = retryDelay({ row, hasKey: idempotencyKey !== undefined, isStreaming, error }, chance);
         const isLast = delay === undefined || attempt > maxRetries || timing.monotonic() + delay >= end;
         report(error instanceof AnswerError ? error : {}, error, isLast ? undefined : delay);
         if (isLast) throw error;
@@ -135,7 +163,45 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
       }
     }
   };
-  return { raw, send };
+
+  const send: Send = async (name, row, parameters, callOptions) => {
+    const idempotencyKey = row.key === true ? chooseKey(callOptions.idempotencyKey) : undefined;
+    return await attempts({ name, row, parameters, options: callOptions, idempotencyKey }, (received, facts) => {
+      const { response } = received;
+      const requestId = response.headers.get('x-request-id') ?? undefined;
+      return { data: readAnswer(row, received, facts, withoutKey), response, requestId };
+    });
+  };
+
+  const open: Open = async (name, row, parameters, callOptions, canceling) => {
+    const signal = callOptions.signal === undefined ? canceling : AbortSignal.any([callOptions.signal, canceling]);
+    // With a key the service does not stop the provider's call when the caller leaves, so there is none by default.
+    const idempotencyKey = callOptions.idempotencyKey ?? undefined;
+    const idleTimeout = callOptions.idleTimeout ?? options.idleTimeout ?? 30_000;
+    const call = { name, row, parameters, options: { ...callOptions, signal }, idempotencyKey };
+    return await attempts(call, async (received, attempt) => {
+      const { response } = received;
+      if (!response.ok) readAnswer(row, received, attempt, withoutKey);
+      const facts = { ...attempt, mayHaveBeenApplied: true };
+      const events = readInvocationEvents(response, { signal, idleTimeout, facts, withoutKey });
+      const first = await events.next();
+      return { headers: response.headers, events: startingWith(first, events) };
+    });
+  };
+  return { raw, send, open };
+}
+
+/** The events, of which the first has been read. */
+async function* startingWith(
+  first: IteratorResult<InvocationEvent, undefined>,
+  others: AsyncGenerator<InvocationEvent, undefined>,
+): AsyncGenerator<InvocationEvent, undefined> {
+  try {
+    if (first.done !== true) yield first.value;
+    yield* others;
+  } finally {
+    await others.return(undefined);
+  }
 }
 
 function withDefaults(call: AnyCallOptions, { timeout, totalTimeout, maxRetries }: GatewayOptions) {
@@ -153,47 +219,6 @@ function chooseKey(chosen: string | null | undefined): string | undefined {
   // `crypto.randomUUID` does not exist in pages without https.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-/**
- * Runs an attempt until it ends, its time limit is reached, or the caller cancels it, even if `fetch` ignores its
- * signal.
- *
- * @throws TimeoutError, or the reason of the caller's signal
- */
-async function withTimeLimit<T>(
-  signal: AbortSignal | undefined,
-  limit: number,
-  facts: CallFacts,
-  attempt: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  signal?.throwIfAborted();
-  const controller = new AbortController();
-  const stopped = new Promise<never>((_, reject) => {
-    controller.signal.addEventListener('abort', () => {
-      reject(controller.signal.reason as Error);
-    });
-  });
-  const cancel = (): void => {
-    controller.abort(signal?.reason);
-  };
-  signal?.addEventListener('abort', cancel);
-  const timer = setTimeout(
-    () => {
-      controller.abort(new TimeoutError(`no answer within ${Math.round(limit)} ms.`, facts));
-    },
-    Math.min(limit, longestTimer),
-  );
-  try {
-    return await Promise.race([attempt(controller.signal), stopped]);
-  } catch (error) {
-    // `fetch` can report the cancellation with an error of its own.
-    controller.signal.throwIfAborted();
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', cancel);
-  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Call } from './call.ts';
-import type { CallOptions } from './call-options.ts';
+import type { CallOptions, StreamOptions } from './call-options.ts';
 import type { components } from './generated/types.ts';
+import type { InvocationStream } from './invocation-stream.ts';
 
 type Schemas = components['schemas'];
 
@@ -27,8 +28,9 @@ type SlugOrId = StoredPromptSettings extends { onlyKnown: true }
   : (keyof StoredPrompts & string) | (string & {});
 
 /** The request for the latest version, with the variables of the prompt instead of any variables. */
-type WithVariables<Request, Variables> = Omit<Request, 'variables' | 'version'> & {
+type WithVariables<Request, Variables> = Omit<Request, 'variables' | 'version' | 'label'> & {
   version?: undefined;
+  label?: undefined;
 } & (Record<never, never> extends Variables ? { variables?: Variables } : { variables: Variables });
 
 /** A request for the prompt with this slug. A prompt that is not in `StoredPrompts` accepts any variables. */
@@ -42,16 +44,17 @@ type BodyAndOptions<Body, Options> =
 
 /** A method of a prompt. */
 interface PromptMethod<Request, Options, Answered> {
-  <Slug extends SlugOrId>(slugOrId: Slug, ...rest: BodyAndOptions<RequestFor<Slug, Request>, Options>): Call<Answered>;
-  /** Other versions can have other variables, so a request that names a version accepts any. */
-  (slugOrId: SlugOrId, request: Request & { version: number }, options?: Options): Call<Answered>;
+  <Slug extends SlugOrId>(slugOrId: Slug, ...rest: BodyAndOptions<RequestFor<Slug, Request>, Options>): Answered;
+  /** Other versions can have other variables, so a request that names a version or a label accepts any. */
+  (slugOrId: SlugOrId, request: Request & ({ version: number } | { label: string }), options?: Options): Answered;
 }
 
-export type InvokeMethod = PromptMethod<
-  Schemas['InvokeRequest'],
-  CallOptions<'invokePrompt'>,
-  Schemas['InvocationResult']
->;
+/** The method decides whether the answer is a stream. */
+type InvokeRequest = Omit<Schemas['InvokeRequest'], 'stream'>;
+
+export type InvokeMethod = PromptMethod<InvokeRequest, CallOptions<'invokePrompt'>, Call<Schemas['InvocationResult']>>;
+
+export type StreamMethod = PromptMethod<InvokeRequest, StreamOptions<'invokePrompt'>, InvocationStream>;
 
 type TestRunRequest<Slug extends string> = RequestFor<Slug, Schemas['TestRunCreate']>;
 type TestRunOptions = CallOptions<'createTestRun'>;
