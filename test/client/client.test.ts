@@ -92,6 +92,7 @@ describe('the methods', () => {
     expect([text, usage.inputTokens]).toEqual([expect.stringContaining('Greet Ada.'), expect.any(Number)]);
     const rendered = await gateway.prompts.render(prompt.slug, { variables: { name: 'Ada' } });
     expect(rendered).toMatchObject({ targets: [{ provider: 'echo' }], variables: ['name'] });
+    expect(await gateway.prompts.stream(prompt.slug, { variables: { name: 'Ada' } }).text()).toBe(text);
 
     const { data, response } = await gateway.prompts.get(prompt.id).withResponse();
     const ifMatch = response.headers.get('etag') ?? '';

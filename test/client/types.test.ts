@@ -12,7 +12,7 @@ declare module '../../clients/typescript/src/index.ts' {
 describe('types of the client', () => {
   it('are checked by the compiler', () => {
     // This function is never called. It only has to compile.
-    expect([calls, answers, errors]).toEqual(expect.arrayContaining([expect.any(Function)]));
+    expect([calls, streams, answers, errors]).toEqual(expect.arrayContaining([expect.any(Function)]));
   });
 });
 
@@ -39,6 +39,14 @@ function calls(gateway: PromptGateway): void {
   // @ts-expect-error a header of the operation with a value of another type
   void gateway.prompts.invoke('greeter', {}, { headers: { 'X-Timeout-Ms': 'soon' } });
   void gateway.prompts.invoke('greeter', {}, { headers: { 'X-Timeout-Ms': 5_000, 'X-My-Proxy': 'yes' } });
+  void gateway.orders.list({}, { headers: { 'X-My-Proxy': 'yes' } });
+  // Operations without headers of their own.
+  void gateway.service.getInfo({ headers: { 'X-My-Proxy': 'yes' } });
+  void gateway.testRuns.getResults('x', { headers: { 'X-My-Proxy': 1 } });
+  // @ts-expect-error a header is text or a number
+  void gateway.service.getInfo({ headers: { 'X-My-Proxy': true } });
+  // @ts-expect-error reading the service's name takes no Idempotency-Key
+  void gateway.service.getInfo({ idempotencyKey: 'k' });
   // @ts-expect-error an unknown option of a list
   void gateway.orders.list().toArray();
 
@@ -52,6 +60,7 @@ function calls(gateway: PromptGateway): void {
   void gateway.prompts.invoke('nothing-required');
   // Another version, or another prompt, can have different variables.
   void gateway.prompts.invoke('types-of-the-client', { version: 1, variables: { title: 'Countess' } });
+  void gateway.prompts.invoke('types-of-the-client', { label: 'production', variables: { title: 'Countess' } });
   void gateway.prompts.invoke('another-prompt', { variables: { title: 'Countess' } });
   void gateway.prompts.invoke(String('greeter'), { variables: { title: 'Countess' } });
   // @ts-expect-error a test run takes the same variables
@@ -60,6 +69,40 @@ function calls(gateway: PromptGateway): void {
   // @ts-expect-error the raw client knows the paths of the contract
   void gateway.raw.GET('/api/v1/prompt');
   void gateway.raw.GET('/api/v1/prompts/{slugOrId}', { params: { path: { slugOrId: 'greeter' } } });
+}
+
+async function streams(gateway: PromptGateway): Promise<void> {
+  // @ts-expect-error the method decides whether the answer is a stream
+  void gateway.prompts.invoke('greeter', { stream: true });
+  // @ts-expect-error here too
+  void gateway.prompts.stream('greeter', { stream: false });
+  void gateway.prompts.stream('types-of-the-client', { variables: { name: 'Ada' } });
+  // @ts-expect-error a stream takes the variables of the stored prompt
+  void gateway.prompts.stream('types-of-the-client', { variables: { tone: 'kind' } });
+  void gateway.prompts.stream('greeter', {}, { idleTimeout: 5_000, idempotencyKey: 'k', headers: { 'X-Mine': 'm' } });
+  // @ts-expect-error a call without a stream has no silence
+  void gateway.prompts.invoke('greeter', {}, { idleTimeout: 5_000 });
+  await using stream = gateway.prompts.stream('greeter');
+  for await (const event of stream) {
+    // @ts-expect-error only some events have a text
+    void event.delta;
+    // @ts-expect-error an `error` event is thrown
+    void (event.type === 'error');
+    if (event.type === 'text') {
+      const delta: string = event.delta;
+      void delta;
+    } else if (event.type === 'tool-call') {
+      const call: Schemas['ToolCall'] = event.toolCall;
+      void call;
+    } else if (event.type !== 'start' && event.type !== 'finish') {
+      // A type of a later release.
+      const type: string = String(event.type);
+      void type;
+    }
+  }
+  const { text, provider, version } = await stream.final();
+  const facts: [string, string, number] = [text, provider, version];
+  void facts;
 }
 
 async function answers(gateway: PromptGateway): Promise<void> {

@@ -109,6 +109,8 @@ export function expectedOutput(runtime: string): object {
     runtime,
     text: 'Write a short greeting for Ada.',
     status: 200,
+    streamed: { words: 6, text: 'Write a short greeting for Ada.', finishReason: 'stop', provider: 'echo' },
+    leaving: 'AbortError',
     preview: 'Write a short greeting for Ada.',
     found: [true],
     notFound: 'urn:prompt-gateway:problem:prompt-not-found',

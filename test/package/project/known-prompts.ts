@@ -17,5 +17,9 @@ export function calls(gateway: PromptGateway): void {
   void gateway.prompts.invoke('no-variables');
   // @ts-expect-error test runs take the same variables
   void gateway.testRuns.create('greeter', { providers: [{ provider: 'echo' }], variables: {} });
+  void gateway.prompts.stream('greeter', { variables: { name: 'Ada' } });
+  // @ts-expect-error streams take the same variables
+  void gateway.prompts.stream('greeter', { variables: { tone: 'warm' } });
+  void gateway.prompts.invoke('greeter', { label: 'production', variables: { title: 'Countess' } });
   void gateway.prompts.invoke('greeter', { version: 1, variables: { title: 'Countess' } });
 }

@@ -13,6 +13,16 @@ await gateway.prompts.create({ name: 'Welcome', slug, messages, selected_provide
 
 const variables = { name: 'Ada' };
 const invocation = await gateway.prompts.invoke(slug, { variables }).withResponse();
+
+const streamed: string[] = [];
+const stream = gateway.prompts.stream(slug, { variables });
+for await (const event of stream) if (event.type === 'text') streamed.push(event.delta);
+const { finishReason, provider } = await stream.final();
+const left = gateway.prompts.stream(slug, { variables });
+for await (const event of left) if (event.type === 'text') break;
+const leaving: unknown = await left.final().catch((error: unknown) => error);
+await left[Symbol.asyncDispose]();
+
 const found: string[] = [];
 for await (const prompt of gateway.prompts.list({ q: slug, limit: 1 })) found.push(prompt.slug);
 
@@ -39,6 +49,8 @@ console.log(
         : `Node ${versions['node'] ?? ''}`,
     text: invocation.data.text,
     status: invocation.response.status,
+    streamed: { words: streamed.length, text: streamed.join(''), finishReason, provider },
+    leaving: leaving instanceof DOMException && leaving.name,
     preview: renderMessages(messages, undefined, variables).messages[0]?.content,
     found: found.map((each) => each === slug),
     notFound: notFound instanceof NotFoundError && notFound.type,
