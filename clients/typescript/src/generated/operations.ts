@@ -12,6 +12,8 @@ export interface OperationRow {
   readonly page?: true;
   /** It answers with text instead of JSON. */
   readonly text?: true;
+  /** It is answered with a stream of events. */
+  readonly events?: true;
   /** It takes an `Idempotency-Key`. */
   readonly key?: true;
   /** A POST that has no second effect when it is repeated. */
@@ -27,6 +29,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     update: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}' },
     invoke: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/invoke', input: 'body', key: true },
+    stream: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/invoke', input: 'body', events: true, key: true },
     render: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/render', input: 'body', repeatable: true },
     getStatistics: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/statistics', input: 'query' },
   },
@@ -149,6 +152,7 @@ export type OperationName =
   | 'labels.delete'
   | 'labels.listMoves'
   | 'prompts.invoke'
+  | 'prompts.stream'
   | 'prompts.render'
   | 'prompts.getStatistics'
   | 'testRuns.create'

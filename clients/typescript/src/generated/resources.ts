@@ -3,7 +3,7 @@
 
 import type { Call, ListCall } from '../call.ts';
 import type { Body, CallOptions, Query } from '../call-options.ts';
-import type { CreateTestRunMethod, InvokeMethod } from '../stored-prompts.ts';
+import type { CreateTestRunMethod, InvokeMethod, StreamMethod } from '../stored-prompts.ts';
 import type { components, operations } from './types.ts';
 
 /** The schemas of the contract by name, such as `Schemas['Order']`. */
@@ -151,6 +151,16 @@ export interface PromptsResource {
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
    */
   invoke: InvokeMethod;
+
+  /**
+   * Invoke a prompt, and read the answer while it is generated.
+   *
+   * The request is that of `prompts.invoke`. It is sent when you begin to read.
+   *
+   * @param slugOrId The prompt's slug or its id.
+   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
+   */
+  stream: StreamMethod;
 
   /**
    * Render a prompt.
