@@ -74,7 +74,7 @@ function calls(gateway: PromptGateway): void {
 async function streams(gateway: PromptGateway): Promise<void> {
   // @ts-expect-error the method decides whether the answer is a stream
   void gateway.prompts.invoke('greeter', { stream: true });
-  // @ts-expect-error here too
+  // @ts-expect-error a stream is always one
   void gateway.prompts.stream('greeter', { stream: false });
   void gateway.prompts.stream('types-of-the-client', { variables: { name: 'Ada' } });
   // @ts-expect-error a stream takes the variables of the stored prompt
