@@ -19,6 +19,7 @@ type Overridable = Pick<PromptContent, keyof Overrides>;
 /**
  * How a prompt generates in this request.
  *
+ * @param checksSchemas false if the answer is not checked, so that its JSON Schemas can be any
  * @throws {ProblemError} inconsistent-content, unknown-provider, invalid-provider-option, invalid-schema, with places in
  *   the request
  */
@@ -26,6 +27,7 @@ export function withOverrides(
   content: Overridable,
   overrides: Overrides,
   isKnownProvider: (id: string) => boolean,
+  checksSchemas = true,
 ): Overridable {
   const { parameters, responseFormat, tools, toolChoice, providerOptions, fallbacks } = overrides;
   const members = [parameters, responseFormat, tools, toolChoice, providerOptions, fallbacks];
@@ -42,7 +44,7 @@ export function withOverrides(
   const sent = { providerOptions: providerOptions ?? undefined, fallbacks: fallbacks ?? undefined };
   requireConsistent({ ...merged, ...sent }, isKnownProvider);
   requireAllowedOptions(sent.providerOptions);
-  requireUsableSchemas({ responseFormat: responseFormat ?? undefined, tools: tools ?? undefined });
+  if (checksSchemas) requireUsableSchemas({ responseFormat: responseFormat ?? undefined, tools: tools ?? undefined });
   return merged;
 }
 

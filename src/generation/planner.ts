@@ -1,5 +1,5 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import { requireAllowedOptions, requireConsistent, requireUsableSchemas } from '../prompts/content-rules.ts';
+import { requireAllowedOptions, requireConsistent } from '../prompts/content-rules.ts';
 import type { Fallback, PromptContent } from '../prompts/prompt.ts';
 import type { Prompts, VersionSelection } from '../prompts/prompts.ts';
 import type { GenerateRequest, Message } from '../providers/generation.ts';
@@ -31,6 +31,8 @@ export interface PromptRequest extends StoredPrompt, Overrides {
    * order of problems, and can throw them.
    */
   readonly messages?: readonly Message[] | (() => readonly Message[]) | undefined;
+  /** False if the answer is not checked, so that the JSON Schemas of the request can be any. */
+  readonly checksSchemas?: boolean | undefined;
   /** Called with the selected provider and model as soon as they are known. */
   readonly onSelected?: ((selected: { readonly provider: string; readonly model: string }) => void) | undefined;
 }
@@ -82,10 +84,10 @@ export interface Planner {
    */
   compare(request: ComparisonRequest): Promise<Comparison>;
   /**
-   * A request to a provider, without a stored prompt.
+   * A request to a provider, without a stored prompt. Its answer is not checked, so its JSON Schemas can be any.
    *
-   * @throws {ProblemError} unknown-provider, provider-not-configured; inconsistent-content, invalid-provider-option,
-   *   invalid-schema; image-not-allowed; unsupported-by-provider
+   * @throws {ProblemError} unknown-provider, provider-not-configured; inconsistent-content, invalid-provider-option;
+   *   image-not-allowed; unsupported-by-provider
    */
   direct(request: DirectRequest): Promise<Plan>;
 }
@@ -106,7 +108,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
 
   const draft = async (request: PromptRequest): Promise<Preview & { pointerOf: (member: string) => string }> => {
     const { prompt, content: stored, messages, unknownVariables } = await render(request);
-    const content = withOverrides(stored, request, (id) => providers.get(id) !== undefined);
+    const content = withOverrides(stored, request, (id) => providers.get(id) !== undefined, request.checksSchemas);
     const selected = selectModel(providers, stored, request);
     request.onSelected?.({ provider: selected.provider.id, model: selected.model });
     const selection = withFallbacks(providers, selected, content.fallbacks);
@@ -141,10 +143,9 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
 
     async direct({ provider: id, request, unsupported }) {
       const provider = requireProvider(providers, id, { subject: `The provider ${JSON.stringify(id)}` });
-      const { tools, toolChoice, responseFormat, providerOptions } = request;
+      const { tools, toolChoice, providerOptions } = request;
       requireConsistent({ tools, toolChoice }, () => true);
       if (providerOptions !== undefined) requireAllowedOptions({ [id]: providerOptions });
-      requireUsableSchemas({ responseFormat, tools });
       const targets = [{ provider, request }];
       requireAllowedImages(targets, placeOf);
       const limits = await findUnsupported(targets);

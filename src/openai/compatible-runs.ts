@@ -7,7 +7,6 @@ import type { Planner } from '../generation/planner.ts';
 import { bytesOf } from '../generation/request-size.ts';
 import type { Budget } from '../limits/memory-budget.ts';
 import type { CallOptions } from '../providers/generation.ts';
-import { requireConsistent } from '../prompts/content-rules.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import { modelNotFound } from './model-name.ts';
@@ -58,8 +57,6 @@ export interface CompatibleRunsDependencies {
   readonly timeoutMs: number;
 }
 
-/** Only stored prompts have these. */
-const noOptions = { providerOptions: undefined, fallbacks: undefined };
 /** The answer is passed on as it came. */
 const options: GenerateOptions = { checkJson: false };
 
@@ -150,10 +147,12 @@ async function makePlan(
     if ('prompt' in target) {
       const hasTools = generation.tools !== undefined || generation.toolChoice !== undefined;
       if (hasTools && !scopes.has('providers:invoke')) throw insufficientScope('providers:invoke');
-      return await planner.fromPrompt({ ...target.prompt, ...generation, onPrompt: note, onSelected: note });
+      return await planner.fromPrompt({
+        ...{ ...target.prompt, ...generation },
+        ...{ checksSchemas: false, onPrompt: note, onSelected: note },
+      });
     }
     if (generation.messages.length === 0) throw conflict(request.messagesAt, 'is required without a stored prompt');
-    requireConsistent({ ...noOptions, tools: generation.tools, toolChoice: generation.toolChoice }, () => true);
     note(target.model);
     const { provider: id, model } = target.model;
     return await planner.direct({ provider: id, request: { model, ...generation } });

@@ -253,6 +253,21 @@ describe('422', () => {
     expect(harness.mock.requests).toHaveLength(0);
   });
 
+  it.each([
+    'http://images.example.com/a.png',
+    'https://169.254.169.254/a.png',
+    's3://bucket/a.png',
+    'data:text/html,x',
+  ])('image-not-allowed: %s', async (url) => {
+    const content = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image_url', image_url: { url } },
+    ];
+    const { status, body } = await create({ model: 'mock/model-a', messages: [{ role: 'user', content }] });
+    expect([status, body.error]).toMatchObject([422, { code: 'image-not-allowed', param: 'messages[0].content[1]' }]);
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+
   it('inconsistent-content: tools that do not fit together', async () => {
     const tool = { type: 'function', function: { name: 'f' } };
     const { status, body } = await create({ model: 'mock/model-a', messages, tools: [tool, tool] });

@@ -1,7 +1,9 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
+import { zodResponseFormat } from 'openai/helpers/zod';
 import type { RunnableToolFunctionWithoutParse } from 'openai/lib/RunnableFunction';
+import { z } from 'zod';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 import { startAnother } from '../support/per-operation.ts';
 import type { TestService } from '../support/service.ts';
@@ -59,6 +61,20 @@ describe('chat', () => {
     expect(harness.mock.requests[0]?.body['response_format']).toMatchObject({
       ...{ type: 'json_schema', json_schema: { name: 'triage', schema, strict: true } },
     });
+  });
+
+  it('takes schemas that the service could not check: the answer is not checked', async () => {
+    const slug = await harness.createPrompt();
+    for (const name of [model, `prompt/${slug}`]) {
+      harness.mock.reset();
+      harness.mock.behave('model-a', { kind: 'stream', steps: [{ text: '{"email":"ada@example.com"}' }] });
+      const completion = await openai.chat.completions.parse({
+        ...{ model: name, messages },
+        response_format: zodResponseFormat(z.object({ email: z.string().regex(/^(?!root@).+@/) }), 'contact'),
+      });
+      expect(completion.choices[0]?.message.parsed).toEqual({ email: 'ada@example.com' });
+      expect(JSON.stringify(harness.mock.requests[0]?.body['response_format'])).toContain('(?!');
+    }
   });
 
   it('calls tools, and takes the message of the assistant back as it is', async () => {

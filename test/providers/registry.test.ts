@@ -107,6 +107,8 @@ describe('findSettingsMistakes', () => {
         { ...server, id: 'two words', models: [] },
         { ...server, defaultModel: 'phi' },
         { ...server, models: ['naïve'] },
+        { ...server, id: 'prompt' },
+        { ...server, id: 'a/b' },
       ],
       models: { nobody: ['x'], openai: [''] },
     });
@@ -117,6 +119,8 @@ describe('findSettingsMistakes', () => {
       'The default model of "ollama" is not one of its models.',
       'Two providers have the id "ollama".',
       'The model name "naïve" must be 1 to 200 visible ASCII characters.',
+      'No provider can have the id "prompt".',
+      'The provider id "a/b" must not have a slash.',
       'No provider has the id "nobody".',
       'The model name "" must be 1 to 200 visible ASCII characters.',
     ]);
