@@ -16176,7 +16176,7 @@ validate91.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynam
 
 export const createResponseBody = validate92;
 const schema130 = {"$ref":"contract#/$defs/ResponseCreate","$id":"createResponseBody"};
-const schema131 = {"title":"ResponseCreate","type":"object","description":"A request for a model response, as OpenAI's Responses API and the Open Responses specification have it. A member that is `null` counts as left out. Members and values that this service does not support are refused, unless they do not change the answer or its price.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"type":["string","array","null"],"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.","maxLength":10000000,"maxItems":2000,"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"type":["string","array"],"description":"Of a message: a text, or a list of texts and images. Only users send images.","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"file_id":{"type":"null","description":"Not supported.","examples":[null]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{"type":"null","examples":[null]}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"examples":["What is in this picture?"]},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"type":["string","array"],"description":"Of a result: a text, or a list of texts, which are joined.","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"examples":["Customer 4711"]},"async":{"type":"null","description":"Not supported.","examples":[null]},"caller":{"type":"null","description":"Not supported.","examples":[null]},"namespace":{"type":"null","description":"Not supported.","examples":[null]}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"examples":["Which of our customers wrote this?"]},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"type":["object","null"],"description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON). The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}}},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema (draft-07 or 2020-12) of the arguments, at most 64 KiB. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider's default.","examples":[true]},"async":{"type":["boolean","null"],"title":"ResponseToolAsync","description":"Not supported.","enum":[false,null]},"defer_loading":{"type":["boolean","null"],"title":"ResponseToolDeferLoading","description":"Not supported.","enum":[false,null]},"allowed_callers":{"type":"null","description":"Not supported.","examples":[null]},"output_schema":{"type":"null","description":"Not supported.","examples":[null]}}},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"type":["string","object","null"],"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"examples":["auto"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens the more, the more often they occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"type":"null","description":"Not supported.","examples":[null]}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"title":"ResponseObfuscation","description":"Not supported.","enum":[false,null],"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response and not stored.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"title":"ResponseBackground","description":"Not supported.","enum":[false,null],"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"type":"null","description":"Not supported.","examples":[null]},"previous_response_id":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`.","examples":[null]},"conversation":{"type":"null","description":"Not supported. Send the conversation in `input`.","examples":[null]},"context_management":{"type":"null","description":"Not supported.","examples":[null]},"moderation":{"type":"null","description":"Not supported.","examples":[null]},"prompt_cache_options":{"type":"null","description":"Not supported.","examples":[null]},"access_programs":{"type":"null","description":"Not supported.","examples":[null]},"image":{"type":"null","description":"Not supported.","examples":[null]}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
+const schema131 = {"title":"ResponseCreate","type":"object","description":"A request for a model response, as OpenAI's Responses API and the Open Responses specification have it. A member that is `null` counts as left out. Members and values that this service does not support are refused, unless they do not change the answer or its price.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"type":["string","array","null"],"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.","maxLength":10000000,"maxItems":2000,"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"type":["string","array"],"description":"Of a message: a text, or a list of texts and images. Only users send images.","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"file_id":{"type":"null","description":"Not supported.","examples":[null]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{"type":"null","examples":[null]}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"examples":["What is in this picture?"]},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"type":["string","array"],"description":"Of a result: a text, or a list of texts, which are joined.","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"examples":["Customer 4711"]},"async":{"type":"null","description":"Not supported.","examples":[null]},"caller":{"type":"null","description":"Not supported.","examples":[null]},"namespace":{"type":"null","description":"Not supported.","examples":[null]}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"examples":["Which of our customers wrote this?"]},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"type":["object","null"],"description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON). The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"type":"object","description":"JSON Schema of the answer. It is passed on as it is.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}}},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider's default.","examples":[true]},"async":{"type":["boolean","null"],"title":"ResponseToolAsync","description":"Not supported.","enum":[false,null]},"defer_loading":{"type":["boolean","null"],"title":"ResponseToolDeferLoading","description":"Not supported.","enum":[false,null]},"allowed_callers":{"type":"null","description":"Not supported.","examples":[null]},"output_schema":{"type":"null","description":"Not supported.","examples":[null]}}},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"type":["string","object","null"],"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"examples":["auto"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens the more, the more often they occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"type":"null","description":"Not supported.","examples":[null]}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"title":"ResponseObfuscation","description":"Not supported.","enum":[false,null],"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response and not stored.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"title":"ResponseBackground","description":"Not supported.","enum":[false,null],"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"type":"null","description":"Not supported.","examples":[null]},"previous_response_id":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`.","examples":[null]},"conversation":{"type":"null","description":"Not supported. Send the conversation in `input`.","examples":[null]},"context_management":{"type":"null","description":"Not supported.","examples":[null]},"moderation":{"type":"null","description":"Not supported.","examples":[null]},"prompt_cache_options":{"type":"null","description":"Not supported.","examples":[null]},"access_programs":{"type":"null","description":"Not supported.","examples":[null]},"image":{"type":"null","description":"Not supported.","examples":[null]}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
 
 function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -18433,7 +18433,7 @@ if(data77.schema !== undefined){
 let data85 = data77.schema;
 if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
 if(Object.keys(data85).length > 1000){
-const err153 = {instancePath:instancePath+"/text/format/schema",schemaPath:"contract#/$defs/JsonSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+const err153 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -18443,10 +18443,10 @@ vErrors.push(err153);
 errors++;
 }
 for(const key8 in data85){
-const _errs124 = errors;
+const _errs123 = errors;
 if(typeof key8 === "string"){
 if(func1(key8) > 1000){
-const err154 = {instancePath:instancePath+"/text/format/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key8};
+const err154 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key8};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -18456,8 +18456,9 @@ vErrors.push(err154);
 errors++;
 }
 }
-else {
-const err155 = {instancePath:instancePath+"/text/format/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key8};
+var valid41 = _errs123 === errors;
+if(!valid41){
+const err155 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames",keyword:"propertyNames",params:{propertyName: key8},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -18466,9 +18467,10 @@ vErrors.push(err155);
 }
 errors++;
 }
-var valid42 = _errs124 === errors;
-if(!valid42){
-const err156 = {instancePath:instancePath+"/text/format/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key8},message:"property name must be valid"};
+}
+}
+else {
+const err156 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -18478,9 +18480,10 @@ vErrors.push(err156);
 errors++;
 }
 }
-}
-else {
-const err157 = {instancePath:instancePath+"/text/format/schema",schemaPath:"contract#/$defs/JsonSchema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data77.description !== undefined){
+let data86 = data77.description;
+if((typeof data86 !== "string") && (data86 !== null)){
+const err157 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/type",keyword:"type",params:{type: schema131.properties.text.properties.format.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -18489,11 +18492,9 @@ vErrors.push(err157);
 }
 errors++;
 }
-}
-if(data77.description !== undefined){
-let data86 = data77.description;
-if((typeof data86 !== "string") && (data86 !== null)){
-const err158 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/type",keyword:"type",params:{type: schema131.properties.text.properties.format.properties.description.type},message:"must be string,null"};
+if(typeof data86 === "string"){
+if(func1(data86) > 4000){
+const err158 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -18502,9 +18503,12 @@ vErrors.push(err158);
 }
 errors++;
 }
-if(typeof data86 === "string"){
-if(func1(data86) > 4000){
-const err159 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+}
+}
+if(data77.strict !== undefined){
+let data87 = data77.strict;
+if((typeof data87 !== "boolean") && (data87 !== null)){
+const err159 = {instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/properties/strict/type",keyword:"type",params:{type: schema131.properties.text.properties.format.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -18515,10 +18519,11 @@ errors++;
 }
 }
 }
-if(data77.strict !== undefined){
-let data87 = data77.strict;
-if((typeof data87 !== "boolean") && (data87 !== null)){
-const err160 = {instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/properties/strict/type",keyword:"type",params:{type: schema131.properties.text.properties.format.properties.strict.type},message:"must be boolean,null"};
+}
+if(data76.verbosity !== undefined){
+let data88 = data76.verbosity;
+if((typeof data88 !== "string") && (data88 !== null)){
+const err160 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/type",keyword:"type",params:{type: schema131.properties.text.properties.verbosity.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -18527,28 +18532,13 @@ vErrors.push(err160);
 }
 errors++;
 }
-}
-}
-}
-if(data76.verbosity !== undefined){
-let data88 = data76.verbosity;
-if((typeof data88 !== "string") && (data88 !== null)){
-const err161 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/type",keyword:"type",params:{type: schema131.properties.text.properties.verbosity.type},message:"must be string,null"};
+if(!((data88 === "medium") || (data88 === null))){
+const err161 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema131.properties.text.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err161];
 }
 else {
 vErrors.push(err161);
-}
-errors++;
-}
-if(!((data88 === "medium") || (data88 === null))){
-const err162 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema131.properties.text.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err162];
-}
-else {
-vErrors.push(err162);
 }
 errors++;
 }
@@ -18558,7 +18548,18 @@ errors++;
 if(data.tools !== undefined){
 let data89 = data.tools;
 if((!(Array.isArray(data89))) && (data89 !== null)){
-const err163 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema131.properties.tools.type},message:"must be array,null"};
+const err162 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema131.properties.tools.type},message:"must be array,null"};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+if(Array.isArray(data89)){
+if(data89.length > 128){
+const err163 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -18567,9 +18568,12 @@ vErrors.push(err163);
 }
 errors++;
 }
-if(Array.isArray(data89)){
-if(data89.length > 128){
-const err164 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+const len5 = data89.length;
+for(let i5=0; i5<len5; i5++){
+let data90 = data89[i5];
+if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
+if(data90.type === undefined){
+const err164 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -18578,12 +18582,8 @@ vErrors.push(err164);
 }
 errors++;
 }
-const len5 = data89.length;
-for(let i5=0; i5<len5; i5++){
-let data90 = data89[i5];
-if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
-if(data90.type === undefined){
-const err165 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(data90.name === undefined){
+const err165 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -18592,8 +18592,9 @@ vErrors.push(err165);
 }
 errors++;
 }
-if(data90.name === undefined){
-const err166 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+for(const key9 in data90){
+if(!(func7.call(schema131.properties.tools.items.properties, key9))){
+const err166 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -18602,9 +18603,11 @@ vErrors.push(err166);
 }
 errors++;
 }
-for(const key9 in data90){
-if(!(func7.call(schema131.properties.tools.items.properties, key9))){
-const err167 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+}
+if(data90.type !== undefined){
+let data91 = data90.type;
+if(typeof data91 !== "string"){
+const err167 = {instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -18613,11 +18616,8 @@ vErrors.push(err167);
 }
 errors++;
 }
-}
-if(data90.type !== undefined){
-let data91 = data90.type;
-if(typeof data91 !== "string"){
-const err168 = {instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(data91 === "function")){
+const err168 = {instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema131.properties.tools.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -18626,8 +18626,12 @@ vErrors.push(err168);
 }
 errors++;
 }
-if(!(data91 === "function")){
-const err169 = {instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema131.properties.tools.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data90.name !== undefined){
+let data92 = data90.name;
+if(typeof data92 === "string"){
+if(func1(data92) > 64){
+const err169 = {instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -18636,12 +18640,8 @@ vErrors.push(err169);
 }
 errors++;
 }
-}
-if(data90.name !== undefined){
-let data92 = data90.name;
-if(typeof data92 === "string"){
-if(func1(data92) > 64){
-const err170 = {instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern12.test(data92)){
+const err170 = {instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -18650,8 +18650,9 @@ vErrors.push(err170);
 }
 errors++;
 }
-if(!pattern12.test(data92)){
-const err171 = {instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+}
+else {
+const err171 = {instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -18661,8 +18662,10 @@ vErrors.push(err171);
 errors++;
 }
 }
-else {
-const err172 = {instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data90.description !== undefined){
+let data93 = data90.description;
+if((typeof data93 !== "string") && (data93 !== null)){
+const err172 = {instancePath:instancePath+"/tools/" + i5+"/description",schemaPath:"#/properties/tools/items/properties/description/type",keyword:"type",params:{type: schema131.properties.tools.items.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -18671,11 +18674,9 @@ vErrors.push(err172);
 }
 errors++;
 }
-}
-if(data90.description !== undefined){
-let data93 = data90.description;
-if((typeof data93 !== "string") && (data93 !== null)){
-const err173 = {instancePath:instancePath+"/tools/" + i5+"/description",schemaPath:"#/properties/tools/items/properties/description/type",keyword:"type",params:{type: schema131.properties.tools.items.properties.description.type},message:"must be string,null"};
+if(typeof data93 === "string"){
+if(func1(data93) > 4000){
+const err173 = {instancePath:instancePath+"/tools/" + i5+"/description",schemaPath:"#/properties/tools/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -18684,9 +18685,12 @@ vErrors.push(err173);
 }
 errors++;
 }
-if(typeof data93 === "string"){
-if(func1(data93) > 4000){
-const err174 = {instancePath:instancePath+"/tools/" + i5+"/description",schemaPath:"#/properties/tools/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+}
+}
+if(data90.parameters !== undefined){
+let data94 = data90.parameters;
+if((!(data94 && typeof data94 == "object" && !Array.isArray(data94))) && (data94 !== null)){
+const err174 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/type",keyword:"type",params:{type: schema131.properties.tools.items.properties.parameters.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -18695,12 +18699,9 @@ vErrors.push(err174);
 }
 errors++;
 }
-}
-}
-if(data90.parameters !== undefined){
-let data94 = data90.parameters;
-if((!(data94 && typeof data94 == "object" && !Array.isArray(data94))) && (data94 !== null)){
-const err175 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/type",keyword:"type",params:{type: schema131.properties.tools.items.properties.parameters.type},message:"must be object,null"};
+if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
+if(Object.keys(data94).length > 1000){
+const err175 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -18709,9 +18710,11 @@ vErrors.push(err175);
 }
 errors++;
 }
-if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
-if(Object.keys(data94).length > 1000){
-const err176 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+for(const key10 in data94){
+const _errs144 = errors;
+if(typeof key10 === "string"){
+if(func1(key10) > 1000){
+const err176 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -18720,11 +18723,10 @@ vErrors.push(err176);
 }
 errors++;
 }
-for(const key10 in data94){
-const _errs146 = errors;
-if(typeof key10 === "string"){
-if(func1(key10) > 1000){
-const err177 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
+}
+var valid45 = _errs144 === errors;
+if(!valid45){
+const err177 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames",keyword:"propertyNames",params:{propertyName: key10},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -18734,9 +18736,12 @@ vErrors.push(err177);
 errors++;
 }
 }
-var valid46 = _errs146 === errors;
-if(!valid46){
-const err178 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames",keyword:"propertyNames",params:{propertyName: key10},message:"property name must be valid"};
+}
+}
+if(data90.strict !== undefined){
+let data95 = data90.strict;
+if((typeof data95 !== "boolean") && (data95 !== null)){
+const err178 = {instancePath:instancePath+"/tools/" + i5+"/strict",schemaPath:"#/properties/tools/items/properties/strict/type",keyword:"type",params:{type: schema131.properties.tools.items.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -18746,12 +18751,10 @@ vErrors.push(err178);
 errors++;
 }
 }
-}
-}
-if(data90.strict !== undefined){
-let data95 = data90.strict;
-if((typeof data95 !== "boolean") && (data95 !== null)){
-const err179 = {instancePath:instancePath+"/tools/" + i5+"/strict",schemaPath:"#/properties/tools/items/properties/strict/type",keyword:"type",params:{type: schema131.properties.tools.items.properties.strict.type},message:"must be boolean,null"};
+if(data90.async !== undefined){
+let data96 = data90.async;
+if((typeof data96 !== "boolean") && (data96 !== null)){
+const err179 = {instancePath:instancePath+"/tools/" + i5+"/async",schemaPath:"#/properties/tools/items/properties/async/type",keyword:"type",params:{type: schema131.properties.tools.items.properties.async.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -18760,11 +18763,8 @@ vErrors.push(err179);
 }
 errors++;
 }
-}
-if(data90.async !== undefined){
-let data96 = data90.async;
-if((typeof data96 !== "boolean") && (data96 !== null)){
-const err180 = {instancePath:instancePath+"/tools/" + i5+"/async",schemaPath:"#/properties/tools/items/properties/async/type",keyword:"type",params:{type: schema131.properties.tools.items.properties.async.type},message:"must be boolean,null"};
+if(!((data96 === false) || (data96 === null))){
+const err180 = {instancePath:instancePath+"/tools/" + i5+"/async",schemaPath:"#/properties/tools/items/properties/async/enum",keyword:"enum",params:{allowedValues: schema131.properties.tools.items.properties.async.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -18773,8 +18773,11 @@ vErrors.push(err180);
 }
 errors++;
 }
-if(!((data96 === false) || (data96 === null))){
-const err181 = {instancePath:instancePath+"/tools/" + i5+"/async",schemaPath:"#/properties/tools/items/properties/async/enum",keyword:"enum",params:{allowedValues: schema131.properties.tools.items.properties.async.enum},message:"must be equal to one of the allowed values"};
+}
+if(data90.defer_loading !== undefined){
+let data97 = data90.defer_loading;
+if((typeof data97 !== "boolean") && (data97 !== null)){
+const err181 = {instancePath:instancePath+"/tools/" + i5+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/type",keyword:"type",params:{type: schema131.properties.tools.items.properties.defer_loading.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -18783,11 +18786,8 @@ vErrors.push(err181);
 }
 errors++;
 }
-}
-if(data90.defer_loading !== undefined){
-let data97 = data90.defer_loading;
-if((typeof data97 !== "boolean") && (data97 !== null)){
-const err182 = {instancePath:instancePath+"/tools/" + i5+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/type",keyword:"type",params:{type: schema131.properties.tools.items.properties.defer_loading.type},message:"must be boolean,null"};
+if(!((data97 === false) || (data97 === null))){
+const err182 = {instancePath:instancePath+"/tools/" + i5+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/enum",keyword:"enum",params:{allowedValues: schema131.properties.tools.items.properties.defer_loading.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -18796,8 +18796,10 @@ vErrors.push(err182);
 }
 errors++;
 }
-if(!((data97 === false) || (data97 === null))){
-const err183 = {instancePath:instancePath+"/tools/" + i5+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/enum",keyword:"enum",params:{allowedValues: schema131.properties.tools.items.properties.defer_loading.enum},message:"must be equal to one of the allowed values"};
+}
+if(data90.allowed_callers !== undefined){
+if(data90.allowed_callers !== null){
+const err183 = {instancePath:instancePath+"/tools/" + i5+"/allowed_callers",schemaPath:"#/properties/tools/items/properties/allowed_callers/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -18807,9 +18809,9 @@ vErrors.push(err183);
 errors++;
 }
 }
-if(data90.allowed_callers !== undefined){
-if(data90.allowed_callers !== null){
-const err184 = {instancePath:instancePath+"/tools/" + i5+"/allowed_callers",schemaPath:"#/properties/tools/items/properties/allowed_callers/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data90.output_schema !== undefined){
+if(data90.output_schema !== null){
+const err184 = {instancePath:instancePath+"/tools/" + i5+"/output_schema",schemaPath:"#/properties/tools/items/properties/output_schema/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -18819,9 +18821,9 @@ vErrors.push(err184);
 errors++;
 }
 }
-if(data90.output_schema !== undefined){
-if(data90.output_schema !== null){
-const err185 = {instancePath:instancePath+"/tools/" + i5+"/output_schema",schemaPath:"#/properties/tools/items/properties/output_schema/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+else {
+const err185 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -18832,8 +18834,11 @@ errors++;
 }
 }
 }
-else {
-const err186 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+if(data.tool_choice !== undefined){
+let data100 = data.tool_choice;
+if(((typeof data100 !== "string") && (!(data100 && typeof data100 == "object" && !Array.isArray(data100)))) && (data100 !== null)){
+const err186 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema131.properties.tool_choice.type},message:"must be string,object,null"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -18842,13 +18847,9 @@ vErrors.push(err186);
 }
 errors++;
 }
-}
-}
-}
-if(data.tool_choice !== undefined){
-let data100 = data.tool_choice;
-if(((typeof data100 !== "string") && (!(data100 && typeof data100 == "object" && !Array.isArray(data100)))) && (data100 !== null)){
-const err187 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema131.properties.tool_choice.type},message:"must be string,object,null"};
+if(typeof data100 === "string"){
+if(func1(data100) > 10){
+const err187 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -18857,9 +18858,8 @@ vErrors.push(err187);
 }
 errors++;
 }
-if(typeof data100 === "string"){
-if(func1(data100) > 10){
-const err188 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
+if(!pattern86.test(data100)){
+const err188 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -18868,8 +18868,10 @@ vErrors.push(err188);
 }
 errors++;
 }
-if(!pattern86.test(data100)){
-const err189 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""};
+}
+if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
+if(data100.type === undefined){
+const err189 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -18878,10 +18880,8 @@ vErrors.push(err189);
 }
 errors++;
 }
-}
-if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
-if(data100.type === undefined){
-const err190 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(data100.name === undefined){
+const err190 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -18890,8 +18890,9 @@ vErrors.push(err190);
 }
 errors++;
 }
-if(data100.name === undefined){
-const err191 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+for(const key11 in data100){
+if(!((key11 === "type") || (key11 === "name"))){
+const err191 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -18900,9 +18901,11 @@ vErrors.push(err191);
 }
 errors++;
 }
-for(const key11 in data100){
-if(!((key11 === "type") || (key11 === "name"))){
-const err192 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+}
+if(data100.type !== undefined){
+let data101 = data100.type;
+if(typeof data101 !== "string"){
+const err192 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -18911,11 +18914,8 @@ vErrors.push(err192);
 }
 errors++;
 }
-}
-if(data100.type !== undefined){
-let data101 = data100.type;
-if(typeof data101 !== "string"){
-const err193 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(data101 === "function")){
+const err193 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/enum",keyword:"enum",params:{allowedValues: schema131.properties.tool_choice.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -18924,8 +18924,12 @@ vErrors.push(err193);
 }
 errors++;
 }
-if(!(data101 === "function")){
-const err194 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/enum",keyword:"enum",params:{allowedValues: schema131.properties.tool_choice.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data100.name !== undefined){
+let data102 = data100.name;
+if(typeof data102 === "string"){
+if(func1(data102) > 64){
+const err194 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -18934,12 +18938,8 @@ vErrors.push(err194);
 }
 errors++;
 }
-}
-if(data100.name !== undefined){
-let data102 = data100.name;
-if(typeof data102 === "string"){
-if(func1(data102) > 64){
-const err195 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern12.test(data102)){
+const err195 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -18948,8 +18948,9 @@ vErrors.push(err195);
 }
 errors++;
 }
-if(!pattern12.test(data102)){
-const err196 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+}
+else {
+const err196 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -18959,8 +18960,12 @@ vErrors.push(err196);
 errors++;
 }
 }
-else {
-const err197 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+if(data.parallel_tool_calls !== undefined){
+let data103 = data.parallel_tool_calls;
+if((typeof data103 !== "boolean") && (data103 !== null)){
+const err197 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema131.properties.parallel_tool_calls.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -18970,12 +18975,10 @@ vErrors.push(err197);
 errors++;
 }
 }
-}
-}
-if(data.parallel_tool_calls !== undefined){
-let data103 = data.parallel_tool_calls;
-if((typeof data103 !== "boolean") && (data103 !== null)){
-const err198 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema131.properties.parallel_tool_calls.type},message:"must be boolean,null"};
+if(data.temperature !== undefined){
+let data104 = data.temperature;
+if((!((typeof data104 == "number") && (isFinite(data104)))) && (data104 !== null)){
+const err198 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema131.properties.temperature.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -18984,11 +18987,9 @@ vErrors.push(err198);
 }
 errors++;
 }
-}
-if(data.temperature !== undefined){
-let data104 = data.temperature;
-if((!((typeof data104 == "number") && (isFinite(data104)))) && (data104 !== null)){
-const err199 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema131.properties.temperature.type},message:"must be number,null"};
+if((typeof data104 == "number") && (isFinite(data104))){
+if(data104 > 2 || isNaN(data104)){
+const err199 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -18997,9 +18998,8 @@ vErrors.push(err199);
 }
 errors++;
 }
-if((typeof data104 == "number") && (isFinite(data104))){
-if(data104 > 2 || isNaN(data104)){
-const err200 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(data104 < 0 || isNaN(data104)){
+const err200 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -19008,8 +19008,12 @@ vErrors.push(err200);
 }
 errors++;
 }
-if(data104 < 0 || isNaN(data104)){
-const err201 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data.top_p !== undefined){
+let data105 = data.top_p;
+if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
+const err201 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema131.properties.top_p.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -19018,12 +19022,9 @@ vErrors.push(err201);
 }
 errors++;
 }
-}
-}
-if(data.top_p !== undefined){
-let data105 = data.top_p;
-if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
-const err202 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema131.properties.top_p.type},message:"must be number,null"};
+if((typeof data105 == "number") && (isFinite(data105))){
+if(data105 > 1 || isNaN(data105)){
+const err202 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -19032,9 +19033,8 @@ vErrors.push(err202);
 }
 errors++;
 }
-if((typeof data105 == "number") && (isFinite(data105))){
-if(data105 > 1 || isNaN(data105)){
-const err203 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(data105 < 0 || isNaN(data105)){
+const err203 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -19043,8 +19043,12 @@ vErrors.push(err203);
 }
 errors++;
 }
-if(data105 < 0 || isNaN(data105)){
-const err204 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data.presence_penalty !== undefined){
+let data106 = data.presence_penalty;
+if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
+const err204 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema131.properties.presence_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -19053,12 +19057,9 @@ vErrors.push(err204);
 }
 errors++;
 }
-}
-}
-if(data.presence_penalty !== undefined){
-let data106 = data.presence_penalty;
-if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
-const err205 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema131.properties.presence_penalty.type},message:"must be number,null"};
+if((typeof data106 == "number") && (isFinite(data106))){
+if(data106 > 2 || isNaN(data106)){
+const err205 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -19067,9 +19068,8 @@ vErrors.push(err205);
 }
 errors++;
 }
-if((typeof data106 == "number") && (isFinite(data106))){
-if(data106 > 2 || isNaN(data106)){
-const err206 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(data106 < -2 || isNaN(data106)){
+const err206 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -19078,8 +19078,12 @@ vErrors.push(err206);
 }
 errors++;
 }
-if(data106 < -2 || isNaN(data106)){
-const err207 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
+}
+}
+if(data.frequency_penalty !== undefined){
+let data107 = data.frequency_penalty;
+if((!((typeof data107 == "number") && (isFinite(data107)))) && (data107 !== null)){
+const err207 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema131.properties.frequency_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -19088,12 +19092,9 @@ vErrors.push(err207);
 }
 errors++;
 }
-}
-}
-if(data.frequency_penalty !== undefined){
-let data107 = data.frequency_penalty;
-if((!((typeof data107 == "number") && (isFinite(data107)))) && (data107 !== null)){
-const err208 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema131.properties.frequency_penalty.type},message:"must be number,null"};
+if((typeof data107 == "number") && (isFinite(data107))){
+if(data107 > 2 || isNaN(data107)){
+const err208 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -19102,9 +19103,8 @@ vErrors.push(err208);
 }
 errors++;
 }
-if((typeof data107 == "number") && (isFinite(data107))){
-if(data107 > 2 || isNaN(data107)){
-const err209 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(data107 < -2 || isNaN(data107)){
+const err209 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -19113,8 +19113,12 @@ vErrors.push(err209);
 }
 errors++;
 }
-if(data107 < -2 || isNaN(data107)){
-const err210 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
+}
+}
+if(data.max_output_tokens !== undefined){
+let data108 = data.max_output_tokens;
+if((!(((typeof data108 == "number") && (!(data108 % 1) && !isNaN(data108))) && (isFinite(data108)))) && (data108 !== null)){
+const err210 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema131.properties.max_output_tokens.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -19123,12 +19127,9 @@ vErrors.push(err210);
 }
 errors++;
 }
-}
-}
-if(data.max_output_tokens !== undefined){
-let data108 = data.max_output_tokens;
-if((!(((typeof data108 == "number") && (!(data108 % 1) && !isNaN(data108))) && (isFinite(data108)))) && (data108 !== null)){
-const err211 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema131.properties.max_output_tokens.type},message:"must be integer,null"};
+if((typeof data108 == "number") && (isFinite(data108))){
+if(data108 > 10000000 || isNaN(data108)){
+const err211 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -19137,9 +19138,8 @@ vErrors.push(err211);
 }
 errors++;
 }
-if((typeof data108 == "number") && (isFinite(data108))){
-if(data108 > 10000000 || isNaN(data108)){
-const err212 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"};
+if(data108 < 1 || isNaN(data108)){
+const err212 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -19148,8 +19148,12 @@ vErrors.push(err212);
 }
 errors++;
 }
-if(data108 < 1 || isNaN(data108)){
-const err213 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data.reasoning !== undefined){
+let data109 = data.reasoning;
+if((!(data109 && typeof data109 == "object" && !Array.isArray(data109))) && (data109 !== null)){
+const err213 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema131.properties.reasoning.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -19158,12 +19162,10 @@ vErrors.push(err213);
 }
 errors++;
 }
-}
-}
-if(data.reasoning !== undefined){
-let data109 = data.reasoning;
-if((!(data109 && typeof data109 == "object" && !Array.isArray(data109))) && (data109 !== null)){
-const err214 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema131.properties.reasoning.type},message:"must be object,null"};
+if(data109 && typeof data109 == "object" && !Array.isArray(data109)){
+for(const key12 in data109){
+if(!(((key12 === "effort") || (key12 === "summary")) || (key12 === "generate_summary"))){
+const err214 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -19172,10 +19174,11 @@ vErrors.push(err214);
 }
 errors++;
 }
-if(data109 && typeof data109 == "object" && !Array.isArray(data109)){
-for(const key12 in data109){
-if(!(((key12 === "effort") || (key12 === "summary")) || (key12 === "generate_summary"))){
-const err215 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+}
+if(data109.effort !== undefined){
+let data110 = data109.effort;
+if((typeof data110 !== "string") && (data110 !== null)){
+const err215 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema131.properties.reasoning.properties.effort.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -19184,11 +19187,8 @@ vErrors.push(err215);
 }
 errors++;
 }
-}
-if(data109.effort !== undefined){
-let data110 = data109.effort;
-if((typeof data110 !== "string") && (data110 !== null)){
-const err216 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema131.properties.reasoning.properties.effort.type},message:"must be string,null"};
+if(!(((((((data110 === "none") || (data110 === "minimal")) || (data110 === "low")) || (data110 === "medium")) || (data110 === "high")) || (data110 === "xhigh")) || (data110 === null))){
+const err216 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema131.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -19197,8 +19197,11 @@ vErrors.push(err216);
 }
 errors++;
 }
-if(!(((((((data110 === "none") || (data110 === "minimal")) || (data110 === "low")) || (data110 === "medium")) || (data110 === "high")) || (data110 === "xhigh")) || (data110 === null))){
-const err217 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema131.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
+}
+if(data109.summary !== undefined){
+let data111 = data109.summary;
+if((typeof data111 !== "string") && (data111 !== null)){
+const err217 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema131.properties.reasoning.properties.summary.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -19207,11 +19210,8 @@ vErrors.push(err217);
 }
 errors++;
 }
-}
-if(data109.summary !== undefined){
-let data111 = data109.summary;
-if((typeof data111 !== "string") && (data111 !== null)){
-const err218 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema131.properties.reasoning.properties.summary.type},message:"must be string,null"};
+if(!((data111 === "auto") || (data111 === null))){
+const err218 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema131.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -19220,8 +19220,10 @@ vErrors.push(err218);
 }
 errors++;
 }
-if(!((data111 === "auto") || (data111 === null))){
-const err219 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema131.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"};
+}
+if(data109.generate_summary !== undefined){
+if(data109.generate_summary !== null){
+const err219 = {instancePath:instancePath+"/reasoning/generate_summary",schemaPath:"#/properties/reasoning/properties/generate_summary/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -19231,9 +19233,12 @@ vErrors.push(err219);
 errors++;
 }
 }
-if(data109.generate_summary !== undefined){
-if(data109.generate_summary !== null){
-const err220 = {instancePath:instancePath+"/reasoning/generate_summary",schemaPath:"#/properties/reasoning/properties/generate_summary/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+}
+if(data.stream !== undefined){
+let data113 = data.stream;
+if((typeof data113 !== "boolean") && (data113 !== null)){
+const err220 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema131.properties.stream.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -19243,12 +19248,10 @@ vErrors.push(err220);
 errors++;
 }
 }
-}
-}
-if(data.stream !== undefined){
-let data113 = data.stream;
-if((typeof data113 !== "boolean") && (data113 !== null)){
-const err221 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema131.properties.stream.type},message:"must be boolean,null"};
+if(data.stream_options !== undefined){
+let data114 = data.stream_options;
+if((!(data114 && typeof data114 == "object" && !Array.isArray(data114))) && (data114 !== null)){
+const err221 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema131.properties.stream_options.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -19257,11 +19260,10 @@ vErrors.push(err221);
 }
 errors++;
 }
-}
-if(data.stream_options !== undefined){
-let data114 = data.stream_options;
-if((!(data114 && typeof data114 == "object" && !Array.isArray(data114))) && (data114 !== null)){
-const err222 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema131.properties.stream_options.type},message:"must be object,null"};
+if(data114 && typeof data114 == "object" && !Array.isArray(data114)){
+for(const key13 in data114){
+if(!(key13 === "include_obfuscation")){
+const err222 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -19270,10 +19272,11 @@ vErrors.push(err222);
 }
 errors++;
 }
-if(data114 && typeof data114 == "object" && !Array.isArray(data114)){
-for(const key13 in data114){
-if(!(key13 === "include_obfuscation")){
-const err223 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+}
+if(data114.include_obfuscation !== undefined){
+let data115 = data114.include_obfuscation;
+if((typeof data115 !== "boolean") && (data115 !== null)){
+const err223 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema131.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -19282,26 +19285,13 @@ vErrors.push(err223);
 }
 errors++;
 }
-}
-if(data114.include_obfuscation !== undefined){
-let data115 = data114.include_obfuscation;
-if((typeof data115 !== "boolean") && (data115 !== null)){
-const err224 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema131.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
+if(!((data115 === false) || (data115 === null))){
+const err224 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/enum",keyword:"enum",params:{allowedValues: schema131.properties.stream_options.properties.include_obfuscation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err224];
 }
 else {
 vErrors.push(err224);
-}
-errors++;
-}
-if(!((data115 === false) || (data115 === null))){
-const err225 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/enum",keyword:"enum",params:{allowedValues: schema131.properties.stream_options.properties.include_obfuscation.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err225];
-}
-else {
-vErrors.push(err225);
 }
 errors++;
 }
@@ -19311,7 +19301,18 @@ errors++;
 if(data.metadata !== undefined){
 let data116 = data.metadata;
 if((!(data116 && typeof data116 == "object" && !Array.isArray(data116))) && (data116 !== null)){
-const err226 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema131.properties.metadata.type},message:"must be object,null"};
+const err225 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema131.properties.metadata.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err225];
+}
+else {
+vErrors.push(err225);
+}
+errors++;
+}
+if(data116 && typeof data116 == "object" && !Array.isArray(data116)){
+if(Object.keys(data116).length > 16){
+const err226 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -19320,9 +19321,11 @@ vErrors.push(err226);
 }
 errors++;
 }
-if(data116 && typeof data116 == "object" && !Array.isArray(data116)){
-if(Object.keys(data116).length > 16){
-const err227 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"};
+for(const key14 in data116){
+const _errs193 = errors;
+if(typeof key14 === "string"){
+if(func1(key14) > 64){
+const err227 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key14};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -19331,11 +19334,10 @@ vErrors.push(err227);
 }
 errors++;
 }
-for(const key14 in data116){
-const _errs195 = errors;
-if(typeof key14 === "string"){
-if(func1(key14) > 64){
-const err228 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key14};
+}
+var valid49 = _errs193 === errors;
+if(!valid49){
+const err228 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key14},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -19345,9 +19347,11 @@ vErrors.push(err228);
 errors++;
 }
 }
-var valid50 = _errs195 === errors;
-if(!valid50){
-const err229 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key14},message:"property name must be valid"};
+for(const key15 in data116){
+let data117 = data116[key15];
+if(typeof data117 === "string"){
+if(func1(data117) > 512){
+const err229 = {instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -19357,11 +19361,8 @@ vErrors.push(err229);
 errors++;
 }
 }
-for(const key15 in data116){
-let data117 = data116[key15];
-if(typeof data117 === "string"){
-if(func1(data117) > 512){
-const err230 = {instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+else {
+const err230 = {instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -19371,8 +19372,12 @@ vErrors.push(err230);
 errors++;
 }
 }
-else {
-const err231 = {instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+if(data.include !== undefined){
+let data118 = data.include;
+if((!(Array.isArray(data118))) && (data118 !== null)){
+const err231 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema131.properties.include.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -19381,13 +19386,9 @@ vErrors.push(err231);
 }
 errors++;
 }
-}
-}
-}
-if(data.include !== undefined){
-let data118 = data.include;
-if((!(Array.isArray(data118))) && (data118 !== null)){
-const err232 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema131.properties.include.type},message:"must be array,null"};
+if(Array.isArray(data118)){
+if(data118.length > 20){
+const err232 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -19396,9 +19397,11 @@ vErrors.push(err232);
 }
 errors++;
 }
-if(Array.isArray(data118)){
-if(data118.length > 20){
-const err233 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
+const len6 = data118.length;
+for(let i6=0; i6<len6; i6++){
+let data119 = data118[i6];
+if(typeof data119 !== "string"){
+const err233 = {instancePath:instancePath+"/include/" + i6,schemaPath:"#/properties/include/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -19407,26 +19410,13 @@ vErrors.push(err233);
 }
 errors++;
 }
-const len6 = data118.length;
-for(let i6=0; i6<len6; i6++){
-let data119 = data118[i6];
-if(typeof data119 !== "string"){
-const err234 = {instancePath:instancePath+"/include/" + i6,schemaPath:"#/properties/include/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((((data119 === "reasoning.encrypted_content") || (data119 === "web_search_call.action.sources")) || (data119 === "web_search_call.results")) || (data119 === "code_interpreter_call.outputs")) || (data119 === "computer_call_output.output.image_url")) || (data119 === "file_search_call.results")) || (data119 === "message.input_image.image_url"))){
+const err234 = {instancePath:instancePath+"/include/" + i6,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema131.properties.include.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err234];
 }
 else {
 vErrors.push(err234);
-}
-errors++;
-}
-if(!(((((((data119 === "reasoning.encrypted_content") || (data119 === "web_search_call.action.sources")) || (data119 === "web_search_call.results")) || (data119 === "code_interpreter_call.outputs")) || (data119 === "computer_call_output.output.image_url")) || (data119 === "file_search_call.results")) || (data119 === "message.input_image.image_url"))){
-const err235 = {instancePath:instancePath+"/include/" + i6,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema131.properties.include.items.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err235];
-}
-else {
-vErrors.push(err235);
 }
 errors++;
 }
@@ -19436,7 +19426,20 @@ errors++;
 if(data.store !== undefined){
 let data120 = data.store;
 if((typeof data120 !== "boolean") && (data120 !== null)){
-const err236 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema131.properties.store.type},message:"must be boolean,null"};
+const err235 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema131.properties.store.type},message:"must be boolean,null"};
+if(vErrors === null){
+vErrors = [err235];
+}
+else {
+vErrors.push(err235);
+}
+errors++;
+}
+}
+if(data.user !== undefined){
+let data121 = data.user;
+if((typeof data121 !== "string") && (data121 !== null)){
+const err236 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema131.properties.user.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -19445,11 +19448,9 @@ vErrors.push(err236);
 }
 errors++;
 }
-}
-if(data.user !== undefined){
-let data121 = data.user;
-if((typeof data121 !== "string") && (data121 !== null)){
-const err237 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema131.properties.user.type},message:"must be string,null"};
+if(typeof data121 === "string"){
+if(func1(data121) > 1000){
+const err237 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -19458,9 +19459,12 @@ vErrors.push(err237);
 }
 errors++;
 }
-if(typeof data121 === "string"){
-if(func1(data121) > 1000){
-const err238 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+}
+if(data.safety_identifier !== undefined){
+let data122 = data.safety_identifier;
+if((typeof data122 !== "string") && (data122 !== null)){
+const err238 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema131.properties.safety_identifier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -19469,12 +19473,9 @@ vErrors.push(err238);
 }
 errors++;
 }
-}
-}
-if(data.safety_identifier !== undefined){
-let data122 = data.safety_identifier;
-if((typeof data122 !== "string") && (data122 !== null)){
-const err239 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema131.properties.safety_identifier.type},message:"must be string,null"};
+if(typeof data122 === "string"){
+if(func1(data122) > 1000){
+const err239 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -19483,9 +19484,12 @@ vErrors.push(err239);
 }
 errors++;
 }
-if(typeof data122 === "string"){
-if(func1(data122) > 1000){
-const err240 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+}
+if(data.prompt_cache_key !== undefined){
+let data123 = data.prompt_cache_key;
+if((typeof data123 !== "string") && (data123 !== null)){
+const err240 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema131.properties.prompt_cache_key.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -19494,12 +19498,9 @@ vErrors.push(err240);
 }
 errors++;
 }
-}
-}
-if(data.prompt_cache_key !== undefined){
-let data123 = data.prompt_cache_key;
-if((typeof data123 !== "string") && (data123 !== null)){
-const err241 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema131.properties.prompt_cache_key.type},message:"must be string,null"};
+if(typeof data123 === "string"){
+if(func1(data123) > 1000){
+const err241 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -19508,9 +19509,12 @@ vErrors.push(err241);
 }
 errors++;
 }
-if(typeof data123 === "string"){
-if(func1(data123) > 1000){
-const err242 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+}
+if(data.prompt_cache_retention !== undefined){
+let data124 = data.prompt_cache_retention;
+if((typeof data124 !== "string") && (data124 !== null)){
+const err242 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema131.properties.prompt_cache_retention.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -19519,12 +19523,9 @@ vErrors.push(err242);
 }
 errors++;
 }
-}
-}
-if(data.prompt_cache_retention !== undefined){
-let data124 = data.prompt_cache_retention;
-if((typeof data124 !== "string") && (data124 !== null)){
-const err243 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema131.properties.prompt_cache_retention.type},message:"must be string,null"};
+if(typeof data124 === "string"){
+if(func1(data124) > 100){
+const err243 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -19533,9 +19534,12 @@ vErrors.push(err243);
 }
 errors++;
 }
-if(typeof data124 === "string"){
-if(func1(data124) > 100){
-const err244 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+}
+}
+if(data.background !== undefined){
+let data125 = data.background;
+if((typeof data125 !== "boolean") && (data125 !== null)){
+const err244 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema131.properties.background.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -19544,12 +19548,8 @@ vErrors.push(err244);
 }
 errors++;
 }
-}
-}
-if(data.background !== undefined){
-let data125 = data.background;
-if((typeof data125 !== "boolean") && (data125 !== null)){
-const err245 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema131.properties.background.type},message:"must be boolean,null"};
+if(!((data125 === false) || (data125 === null))){
+const err245 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/enum",keyword:"enum",params:{allowedValues: schema131.properties.background.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -19558,8 +19558,11 @@ vErrors.push(err245);
 }
 errors++;
 }
-if(!((data125 === false) || (data125 === null))){
-const err246 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/enum",keyword:"enum",params:{allowedValues: schema131.properties.background.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.truncation !== undefined){
+let data126 = data.truncation;
+if((typeof data126 !== "string") && (data126 !== null)){
+const err246 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema131.properties.truncation.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -19568,11 +19571,8 @@ vErrors.push(err246);
 }
 errors++;
 }
-}
-if(data.truncation !== undefined){
-let data126 = data.truncation;
-if((typeof data126 !== "string") && (data126 !== null)){
-const err247 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema131.properties.truncation.type},message:"must be string,null"};
+if(!((data126 === "disabled") || (data126 === null))){
+const err247 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema131.properties.truncation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -19581,8 +19581,11 @@ vErrors.push(err247);
 }
 errors++;
 }
-if(!((data126 === "disabled") || (data126 === null))){
-const err248 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema131.properties.truncation.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.service_tier !== undefined){
+let data127 = data.service_tier;
+if((typeof data127 !== "string") && (data127 !== null)){
+const err248 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema131.properties.service_tier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -19591,11 +19594,8 @@ vErrors.push(err248);
 }
 errors++;
 }
-}
-if(data.service_tier !== undefined){
-let data127 = data.service_tier;
-if((typeof data127 !== "string") && (data127 !== null)){
-const err249 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema131.properties.service_tier.type},message:"must be string,null"};
+if(!(((data127 === "auto") || (data127 === "default")) || (data127 === null))){
+const err249 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema131.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -19604,8 +19604,11 @@ vErrors.push(err249);
 }
 errors++;
 }
-if(!(((data127 === "auto") || (data127 === "default")) || (data127 === null))){
-const err250 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema131.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.top_logprobs !== undefined){
+let data128 = data.top_logprobs;
+if((!(((typeof data128 == "number") && (!(data128 % 1) && !isNaN(data128))) && (isFinite(data128)))) && (data128 !== null)){
+const err250 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema131.properties.top_logprobs.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -19614,11 +19617,9 @@ vErrors.push(err250);
 }
 errors++;
 }
-}
-if(data.top_logprobs !== undefined){
-let data128 = data.top_logprobs;
-if((!(((typeof data128 == "number") && (!(data128 % 1) && !isNaN(data128))) && (isFinite(data128)))) && (data128 !== null)){
-const err251 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema131.properties.top_logprobs.type},message:"must be integer,null"};
+if((typeof data128 == "number") && (isFinite(data128))){
+if(data128 > 0 || isNaN(data128)){
+const err251 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -19627,9 +19628,8 @@ vErrors.push(err251);
 }
 errors++;
 }
-if((typeof data128 == "number") && (isFinite(data128))){
-if(data128 > 0 || isNaN(data128)){
-const err252 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"};
+if(data128 < 0 || isNaN(data128)){
+const err252 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -19638,8 +19638,11 @@ vErrors.push(err252);
 }
 errors++;
 }
-if(data128 < 0 || isNaN(data128)){
-const err253 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data.max_tool_calls !== undefined){
+if(data.max_tool_calls !== null){
+const err253 = {instancePath:instancePath+"/max_tool_calls",schemaPath:"#/properties/max_tool_calls/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -19649,10 +19652,9 @@ vErrors.push(err253);
 errors++;
 }
 }
-}
-if(data.max_tool_calls !== undefined){
-if(data.max_tool_calls !== null){
-const err254 = {instancePath:instancePath+"/max_tool_calls",schemaPath:"#/properties/max_tool_calls/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.previous_response_id !== undefined){
+if(data.previous_response_id !== null){
+const err254 = {instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -19662,9 +19664,9 @@ vErrors.push(err254);
 errors++;
 }
 }
-if(data.previous_response_id !== undefined){
-if(data.previous_response_id !== null){
-const err255 = {instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.conversation !== undefined){
+if(data.conversation !== null){
+const err255 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -19674,9 +19676,9 @@ vErrors.push(err255);
 errors++;
 }
 }
-if(data.conversation !== undefined){
-if(data.conversation !== null){
-const err256 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.context_management !== undefined){
+if(data.context_management !== null){
+const err256 = {instancePath:instancePath+"/context_management",schemaPath:"#/properties/context_management/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -19686,9 +19688,9 @@ vErrors.push(err256);
 errors++;
 }
 }
-if(data.context_management !== undefined){
-if(data.context_management !== null){
-const err257 = {instancePath:instancePath+"/context_management",schemaPath:"#/properties/context_management/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.moderation !== undefined){
+if(data.moderation !== null){
+const err257 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -19698,9 +19700,9 @@ vErrors.push(err257);
 errors++;
 }
 }
-if(data.moderation !== undefined){
-if(data.moderation !== null){
-const err258 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.prompt_cache_options !== undefined){
+if(data.prompt_cache_options !== null){
+const err258 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -19710,9 +19712,9 @@ vErrors.push(err258);
 errors++;
 }
 }
-if(data.prompt_cache_options !== undefined){
-if(data.prompt_cache_options !== null){
-const err259 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.access_programs !== undefined){
+if(data.access_programs !== null){
+const err259 = {instancePath:instancePath+"/access_programs",schemaPath:"#/properties/access_programs/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -19722,9 +19724,9 @@ vErrors.push(err259);
 errors++;
 }
 }
-if(data.access_programs !== undefined){
-if(data.access_programs !== null){
-const err260 = {instancePath:instancePath+"/access_programs",schemaPath:"#/properties/access_programs/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.image !== undefined){
+if(data.image !== null){
+const err260 = {instancePath:instancePath+"/image",schemaPath:"#/properties/image/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -19734,26 +19736,14 @@ vErrors.push(err260);
 errors++;
 }
 }
-if(data.image !== undefined){
-if(data.image !== null){
-const err261 = {instancePath:instancePath+"/image",schemaPath:"#/properties/image/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+else {
+const err261 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err261];
 }
 else {
 vErrors.push(err261);
-}
-errors++;
-}
-}
-}
-else {
-const err262 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err262];
-}
-else {
-vErrors.push(err262);
 }
 errors++;
 }
@@ -19784,7 +19774,7 @@ return errors === 0;
 validate92.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listModelsParameters = validate97;
-const schema135 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
+const schema134 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
 
 function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listModelsParameters" */;
@@ -19878,7 +19868,7 @@ return errors === 0;
 validate97.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getModelParameters = validate98;
-const schema136 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
+const schema135 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
 const pattern95 = new RegExp("^[!-~]{1,401}$", "u");
 
 function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -20030,7 +20020,7 @@ return errors === 0;
 validate98.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listLocationsParameters = validate99;
-const schema137 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
+const schema136 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
 
 function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listLocationsParameters" */;
@@ -20097,7 +20087,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data2 === "exclude") || (data2 === "include")) || (data2 === "only"))){
-const err4 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema137.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema136.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -20264,7 +20254,7 @@ return errors === 0;
 validate99.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createLocationParameters = validate100;
-const schema138 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
+const schema137 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
 
 function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createLocationParameters" */;
@@ -20405,21 +20395,21 @@ return errors === 0;
 validate100.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createLocationBody = validate101;
-const schema139 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
-const schema140 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_bp":{"type":"integer","description":"Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.","minimum":0,"maximum":10000,"examples":[900]},"fee_rate_bp":{"type":"integer","description":"Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.","minimum":0,"maximum":10000,"examples":[250]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
-const schema141 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
-const schema142 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
-const schema150 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
+const schema138 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
+const schema139 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_bp":{"type":"integer","description":"Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.","minimum":0,"maximum":10000,"examples":[900]},"fee_rate_bp":{"type":"integer","description":"Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.","minimum":0,"maximum":10000,"examples":[250]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
+const schema140 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
+const schema141 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
+const schema149 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
 const pattern99 = new RegExp("^[A-Z]{3}$", "u");
 const pattern100 = new RegExp("^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", "u");
 const pattern101 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
-const schema143 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
-const schema144 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
-const schema145 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
-const schema146 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
-const schema147 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
-const schema148 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
-const schema149 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
+const schema142 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
+const schema143 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
+const schema144 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
+const schema145 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
+const schema146 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
+const schema147 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
+const schema148 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
 
 function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -21097,8 +21087,8 @@ return errors === 0;
 validate101.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getLocationParameters = validate110;
-const schema151 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
-const schema152 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
+const schema150 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
+const schema151 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
 
 function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLocationParameters" */;
@@ -21266,7 +21256,7 @@ return errors === 0;
 validate110.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateLocationParameters = validate111;
-const schema153 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
+const schema152 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
 
 function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateLocationParameters" */;
@@ -21434,12 +21424,12 @@ return errors === 0;
 validate111.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateLocationBody = validate112;
-const schema155 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
-const schema156 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_bp":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_bp":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_bp":2100}]};
-const schema158 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
-const schema160 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
-const schema161 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.","minimum":0,"maximum":10000,"examples":[900]};
-const schema162 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.","minimum":0,"maximum":10000,"examples":[250]};
+const schema154 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
+const schema155 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_bp":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_bp":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_bp":2100}]};
+const schema157 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
+const schema159 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
+const schema160 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.","minimum":0,"maximum":10000,"examples":[900]};
+const schema161 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.","minimum":0,"maximum":10000,"examples":[250]};
 
 function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -21453,7 +21443,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema156.properties, key0))){
+if(!(func7.call(schema155.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -21875,7 +21865,7 @@ return errors === 0;
 validate112.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listFiscalDaysParameters = validate116;
-const schema167 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
+const schema166 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
 
 function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listFiscalDaysParameters" */;
@@ -22133,8 +22123,8 @@ return errors === 0;
 validate116.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getFiscalDayParameters = validate117;
-const schema169 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
-const schema171 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]};
+const schema168 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
+const schema170 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]};
 const pattern118 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$", "u");
 const formats8 = require("ajv-formats/dist/formats").fullFormats.date;
 
@@ -22359,7 +22349,7 @@ return errors === 0;
 validate117.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const closeFiscalDayParameters = validate118;
-const schema172 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"closeFiscalDayParameters"};
+const schema171 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"closeFiscalDayParameters"};
 
 function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="closeFiscalDayParameters" */;
@@ -22582,7 +22572,7 @@ return errors === 0;
 validate118.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listCategoriesParameters = validate119;
-const schema175 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
+const schema174 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
 
 function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listCategoriesParameters" */;
@@ -22694,7 +22684,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "exclude") || (data3 === "include")) || (data3 === "only"))){
-const err8 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema175.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema174.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -22861,7 +22851,7 @@ return errors === 0;
 validate119.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createCategoryParameters = validate120;
-const schema176 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
+const schema175 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
 
 function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createCategoryParameters" */;
@@ -23002,9 +22992,9 @@ return errors === 0;
 validate120.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createCategoryBody = validate121;
-const schema177 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
-const schema178 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
-const schema180 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
+const schema176 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
+const schema177 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
+const schema179 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
 
 function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -23179,8 +23169,8 @@ return errors === 0;
 validate121.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getCategoryParameters = validate124;
-const schema182 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
-const schema183 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
+const schema181 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
+const schema182 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
 const pattern126 = new RegExp("^cat_[0-9a-f]{32}$", "u");
 
 function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -23349,7 +23339,7 @@ return errors === 0;
 validate124.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateCategoryParameters = validate125;
-const schema184 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
+const schema183 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
 
 function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateCategoryParameters" */;
@@ -23517,8 +23507,8 @@ return errors === 0;
 validate125.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateCategoryBody = validate126;
-const schema186 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
-const schema187 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
+const schema185 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
+const schema186 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
 
 function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -23798,7 +23788,7 @@ return errors === 0;
 validate126.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listProductsParameters = validate129;
-const schema194 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
+const schema193 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
 
 function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listProductsParameters" */;
@@ -23955,7 +23945,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "exclude") || (data4 === "include")) || (data4 === "only"))){
-const err12 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema194.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema193.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -24122,7 +24112,7 @@ return errors === 0;
 validate129.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createProductParameters = validate130;
-const schema195 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
+const schema194 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
 
 function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createProductParameters" */;
@@ -24263,16 +24253,16 @@ return errors === 0;
 validate130.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createProductBody = validate131;
-const schema196 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
-const schema197 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
-const schema200 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
-const schema201 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
-const schema202 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
-const schema203 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
-const schema204 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
+const schema195 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
+const schema196 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
+const schema199 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
+const schema200 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
+const schema201 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
+const schema202 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
+const schema203 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
 const pattern141 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
-const schema205 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
-const schema206 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
+const schema204 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
+const schema205 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
 const func0 = require("ajv/dist/runtime/equal").default;
 
 function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -24378,10 +24368,10 @@ return errors === 0;
 }
 validate133.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema207 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
-const schema208 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
-const schema209 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
-const schema210 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
+const schema206 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
+const schema207 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
+const schema208 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
+const schema209 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
 
 function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -24655,7 +24645,7 @@ vErrors.push(err3);
 errors++;
 }
 for(const key0 in data){
-if(!(func7.call(schema197.properties, key0))){
+if(!(func7.call(schema196.properties, key0))){
 const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err4];
@@ -25005,8 +24995,8 @@ return errors === 0;
 validate131.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getProductParameters = validate140;
-const schema213 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
-const schema214 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
+const schema212 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
+const schema213 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
 
 function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getProductParameters" */;
@@ -25174,7 +25164,7 @@ return errors === 0;
 validate140.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateProductParameters = validate141;
-const schema215 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
+const schema214 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
 
 function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateProductParameters" */;
@@ -25342,8 +25332,8 @@ return errors === 0;
 validate141.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateProductBody = validate142;
-const schema217 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
-const schema218 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
+const schema216 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
+const schema217 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
 
 function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -25357,7 +25347,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema218.properties, key0))){
+if(!(func7.call(schema217.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -25451,7 +25441,7 @@ errors++;
 if(data.description !== undefined){
 let data2 = data.description;
 if((typeof data2 !== "string") && (data2 !== null)){
-const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema218.properties.description.type},message:"must be string,null"};
+const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema217.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -25486,7 +25476,7 @@ errors++;
 if(data.image_url !== undefined){
 let data3 = data.image_url;
 if((typeof data3 !== "string") && (data3 !== null)){
-const err11 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema218.properties.image_url.type},message:"must be string,null"};
+const err11 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema217.properties.image_url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -25521,7 +25511,7 @@ errors++;
 if(data.sku !== undefined){
 let data4 = data.sku;
 if((typeof data4 !== "string") && (data4 !== null)){
-const err14 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema218.properties.sku.type},message:"must be string,null"};
+const err14 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema217.properties.sku.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -25867,10 +25857,10 @@ return errors === 0;
 validate142.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const listOrdersParameters = validate147;
-const schema228 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
-const schema229 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
-const schema232 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
-const schema230 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
+const schema227 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
+const schema228 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
+const schema231 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
+const schema229 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
 const formats24 = require("ajv-formats/dist/formats").fullFormats["iso-date-time"];
 const pattern159 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
 
@@ -26145,7 +26135,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data2 === "open") || (data2 === "completed")) || (data2 === "canceled"))){
-const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema229.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema228.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -26414,7 +26404,7 @@ return errors === 0;
 validate147.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createOrderParameters = validate151;
-const schema233 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
+const schema232 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
 
 function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createOrderParameters" */;
@@ -26555,14 +26545,14 @@ return errors === 0;
 validate151.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createOrderBody = validate152;
-const schema234 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
-const schema235 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
-const schema243 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
-const schema245 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
+const schema233 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
+const schema234 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
+const schema242 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
+const schema244 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
 const pattern168 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
-const schema237 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
-const schema239 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
-const schema240 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
+const schema236 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
+const schema238 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
+const schema239 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
 
 function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -27195,8 +27185,8 @@ return errors === 0;
 validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getOrderParameters = validate159;
-const schema246 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
-const schema247 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
+const schema245 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
+const schema246 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
 
 function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getOrderParameters" */;
@@ -27364,7 +27354,7 @@ return errors === 0;
 validate159.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const completeOrderParameters = validate160;
-const schema248 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
+const schema247 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
 
 function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="completeOrderParameters" */;
@@ -27532,7 +27522,7 @@ return errors === 0;
 validate160.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const cancelOrderParameters = validate161;
-const schema250 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
+const schema249 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
 
 function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="cancelOrderParameters" */;
@@ -27700,7 +27690,7 @@ return errors === 0;
 validate161.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listIntegrationsParameters = validate162;
-const schema252 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
+const schema251 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
 
 function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listIntegrationsParameters" */;
@@ -27757,7 +27747,7 @@ errors++;
 if(data1.status !== undefined){
 let data2 = data1.status;
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema252.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema251.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -27946,7 +27936,7 @@ return errors === 0;
 validate162.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createIntegrationParameters = validate163;
-const schema253 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
+const schema252 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
 
 function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createIntegrationParameters" */;
@@ -28087,16 +28077,16 @@ return errors === 0;
 validate163.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createIntegrationBody = validate164;
-const schema254 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
-const schema255 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"type":"string","description":"Secret that signs deliveries: 24 to 64 printable ASCII characters. The bytes of these characters are the key. For\nlibraries of Standard Webhooks, write it as `whsec_` followed by the base64 of these bytes. A secret that starts\nwith `whsec_` is refused, because such a library would read it as another key.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-0123456789"]},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, which is shown only in the answer. It cannot be combined with `secret` (`invalid-request`). Without `generate_secret` and `secret`, deliveries are not signed.","examples":[true]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"],"generate_secret":true}]};
-const schema256 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
-const schema257 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
+const schema253 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
+const schema254 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"type":"string","description":"Secret that signs deliveries: 24 to 64 printable ASCII characters. The bytes of these characters are the key. For\nlibraries of Standard Webhooks, write it as `whsec_` followed by the base64 of these bytes. A secret that starts\nwith `whsec_` is refused, because such a library would read it as another key.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-0123456789"]},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, which is shown only in the answer. It cannot be combined with `secret` (`invalid-request`). Without `generate_secret` and `secret`, deliveries are not signed.","examples":[true]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"],"generate_secret":true}]};
+const schema255 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
+const schema256 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
 const pattern175 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
 const pattern179 = new RegExp("^whsec_", "u");
 const pattern180 = new RegExp("^[ -~]{24,64}$", "u");
 const formats26 = require("ajv-formats/dist/formats").fullFormats.uri;
-const schema258 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
-const schema259 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
+const schema257 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
+const schema258 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
 
 function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -28143,7 +28133,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((((data0 === "ORDER_PLACED") || (data0 === "ORDER_COMPLETED")) || (data0 === "ORDER_CANCELED")) || (data0 === "PRODUCT_UPDATED")) || (data0 === "CATEGORY_UPDATED")) || (data0 === "FISCAL_DAY_END"))){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema259.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema258.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -28189,7 +28179,7 @@ return errors === 0;
 }
 validate166.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema260 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
+const schema259 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
 
 function validate168(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -28284,8 +28274,8 @@ return errors === 0;
 }
 validate168.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema262 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
-const schema263 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
+const schema261 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
+const schema262 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
 const pattern177 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
 const pattern178 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
@@ -28730,8 +28720,8 @@ return errors === 0;
 validate164.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getIntegrationParameters = validate173;
-const schema264 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
-const schema265 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
+const schema263 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
+const schema264 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
 
 function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationParameters" */;
@@ -28899,7 +28889,7 @@ return errors === 0;
 validate173.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateIntegrationParameters = validate174;
-const schema266 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
+const schema265 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
 
 function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateIntegrationParameters" */;
@@ -29067,10 +29057,10 @@ return errors === 0;
 validate174.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const updateIntegrationBody = validate175;
-const schema268 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
-const schema269 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with\nany value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
-const schema274 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
-const schema275 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
+const schema267 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
+const schema268 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with\nany value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
+const schema273 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
+const schema274 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
 
 function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -29084,7 +29074,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema269.properties, key0))){
+if(!(func7.call(schema268.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -29334,7 +29324,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data8 === "active") || (data8 === "paused")) || (data8 === "disabled"))){
-const err20 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema274.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema273.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -29357,7 +29347,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!((data9 === "gone") || (data9 === "failing"))){
-const err22 = {instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema275.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema274.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -29928,7 +29918,7 @@ return errors === 0;
 validate175.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const deleteIntegrationParameters = validate181;
-const schema285 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
+const schema284 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
 
 function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteIntegrationParameters" */;
@@ -30096,7 +30086,7 @@ return errors === 0;
 validate181.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const pauseIntegrationParameters = validate182;
-const schema287 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
+const schema286 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
 
 function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="pauseIntegrationParameters" */;
@@ -30264,7 +30254,7 @@ return errors === 0;
 validate182.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const enableIntegrationParameters = validate183;
-const schema289 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
+const schema288 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
 
 function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="enableIntegrationParameters" */;
@@ -30432,7 +30422,7 @@ return errors === 0;
 validate183.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const beginSecretRotationParameters = validate184;
-const schema291 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
+const schema290 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
 
 function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="beginSecretRotationParameters" */;
@@ -30600,7 +30590,7 @@ return errors === 0;
 validate184.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const beginSecretRotationBody = validate185;
-const schema293 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"type":"string","description":"The next secret: 24 to 64 printable ASCII characters that do not start with `whsec_`. Default: the server creates one and shows it only in the answer.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-9876543210"]}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}],"$id":"beginSecretRotationBody"};
+const schema292 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"type":"string","description":"The next secret: 24 to 64 printable ASCII characters that do not start with `whsec_`. Default: the server creates one and shows it only in the answer.","pattern":"^[ -~]{24,64}$","not":{"pattern":"^whsec_"},"minLength":24,"maxLength":64,"examples":["EXAMPLE-not-a-real-secret-9876543210"]}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}],"$id":"beginSecretRotationBody"};
 
 function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="beginSecretRotationBody" */;
@@ -30724,7 +30714,7 @@ return errors === 0;
 validate185.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const cancelSecretRotationParameters = validate186;
-const schema294 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
+const schema293 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
 
 function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="cancelSecretRotationParameters" */;
@@ -30892,7 +30882,7 @@ return errors === 0;
 validate186.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const finishSecretRotationParameters = validate187;
-const schema296 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
+const schema295 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
 
 function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="finishSecretRotationParameters" */;
@@ -31060,8 +31050,8 @@ return errors === 0;
 validate187.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const finishSecretRotationBody = validate188;
-const schema298 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}],"$id":"finishSecretRotationBody"};
-const schema299 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
+const schema297 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}],"$id":"finishSecretRotationBody"};
+const schema298 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
 
 function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="finishSecretRotationBody" */;
@@ -31149,7 +31139,7 @@ return errors === 0;
 validate188.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const sendTestEventParameters = validate189;
-const schema300 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
+const schema299 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
 
 function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="sendTestEventParameters" */;
@@ -31337,7 +31327,7 @@ return errors === 0;
 validate189.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listReplaysParameters = validate190;
-const schema302 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
+const schema301 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
 
 function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listReplaysParameters" */;
@@ -31441,7 +31431,7 @@ errors++;
 if(data2.status !== undefined){
 let data3 = data2.status;
 if(!((data3 === "running") || (data3 === "done"))){
-const err7 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema302.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema301.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -31630,7 +31620,7 @@ return errors === 0;
 validate190.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createReplayParameters = validate191;
-const schema304 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
+const schema303 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
 
 function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createReplayParameters" */;
@@ -31818,8 +31808,8 @@ return errors === 0;
 validate191.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createReplayBody = validate192;
-const schema306 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
-const schema307 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z"}]};
+const schema305 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
+const schema306 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z"}]};
 
 function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -32110,7 +32100,7 @@ return errors === 0;
 validate192.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getIntegrationStatisticsParameters = validate198;
-const schema310 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
+const schema309 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
 
 function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationStatisticsParameters" */;
@@ -32224,7 +32214,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data3 === "hour") || (data3 === "day"))){
-const err8 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema310.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema309.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -32276,9 +32266,9 @@ return errors === 0;
 validate198.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listDeliveriesParameters = validate199;
-const schema312 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
-const schema314 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its next attempt at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","delivered","failed","held","expired"],"examples":["delivered"]};
-const schema315 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
+const schema311 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
+const schema313 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its next attempt at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","delivered","failed","held","expired"],"examples":["delivered"]};
+const schema314 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
 
 function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -32598,7 +32588,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((((data3 === "pending") || (data3 === "delivered")) || (data3 === "failed")) || (data3 === "held")) || (data3 === "expired"))){
-const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema314.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema313.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -32621,7 +32611,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((((((((((data4 === "2xx") || (data4 === "3xx")) || (data4 === "4xx")) || (data4 === "5xx")) || (data4 === "target-refused")) || (data4 === "name-not-found")) || (data4 === "connection-refused")) || (data4 === "unreachable")) || (data4 === "connect-timeout")) || (data4 === "tls-failed")) || (data4 === "connection-lost")) || (data4 === "timeout")) || (data4 === "not-http")) || (data4 === "head-too-large")) || (data4 === "other"))){
-const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema315.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema314.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -32634,7 +32624,7 @@ errors++;
 if(data2.event_type !== undefined){
 let data5 = data2.event_type;
 if(!(((((((data5 === "ORDER_PLACED") || (data5 === "ORDER_COMPLETED")) || (data5 === "ORDER_CANCELED")) || (data5 === "PRODUCT_UPDATED")) || (data5 === "CATEGORY_UPDATED")) || (data5 === "FISCAL_DAY_END")) || (data5 === "TEST"))){
-const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema312.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema311.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -32835,7 +32825,7 @@ return errors === 0;
 validate199.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listAllDeliveriesParameters = validate203;
-const schema318 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"target_uuid":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
+const schema317 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"target_uuid":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
 
 function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -33084,7 +33074,7 @@ if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-if(!(func7.call(schema318.properties.query.properties, key1))){
+if(!(func7.call(schema317.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -33108,7 +33098,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((((data2 === "pending") || (data2 === "delivered")) || (data2 === "failed")) || (data2 === "held")) || (data2 === "expired"))){
-const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema314.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema313.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -33121,7 +33111,7 @@ errors++;
 if(data1.event_type !== undefined){
 let data3 = data1.event_type;
 if(!(((((((data3 === "ORDER_PLACED") || (data3 === "ORDER_COMPLETED")) || (data3 === "ORDER_CANCELED")) || (data3 === "PRODUCT_UPDATED")) || (data3 === "CATEGORY_UPDATED")) || (data3 === "FISCAL_DAY_END")) || (data3 === "TEST"))){
-const err5 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema318.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema317.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -33412,8 +33402,8 @@ return errors === 0;
 validate203.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getDeliveryParameters = validate207;
-const schema322 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
-const schema323 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
+const schema321 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
+const schema322 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
 
 function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getDeliveryParameters" */;
@@ -33581,7 +33571,7 @@ return errors === 0;
 validate207.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listDeliveryAttemptsParameters = validate208;
-const schema324 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
+const schema323 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
 
 function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listDeliveryAttemptsParameters" */;
@@ -33839,7 +33829,7 @@ return errors === 0;
 validate208.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const resendDeliveryParameters = validate209;
-const schema326 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
+const schema325 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
 
 function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="resendDeliveryParameters" */;
@@ -34027,8 +34017,8 @@ return errors === 0;
 validate209.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getReplayParameters = validate210;
-const schema328 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
-const schema329 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
+const schema327 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
+const schema328 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
 
 function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getReplayParameters" */;
@@ -34196,7 +34186,7 @@ return errors === 0;
 validate210.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listEventTypesParameters = validate211;
-const schema330 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
+const schema329 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
 
 function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listEventTypesParameters" */;
@@ -34407,7 +34397,7 @@ return errors === 0;
 validate211.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getEventTypeSchemaParameters = validate212;
-const schema331 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
+const schema330 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
 const pattern233 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
 function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -34586,7 +34576,7 @@ return errors === 0;
 validate212.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getCurrentApiKeyParameters = validate213;
-const schema332 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
+const schema331 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
 
 function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCurrentApiKeyParameters" */;
@@ -34680,7 +34670,7 @@ return errors === 0;
 validate213.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createSessionParameters = validate214;
-const schema333 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
+const schema332 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
 
 function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionParameters" */;
@@ -34774,7 +34764,7 @@ return errors === 0;
 validate214.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createSessionBody = validate215;
-const schema334 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}],"$id":"createSessionBody"};
+const schema333 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}],"$id":"createSessionBody"};
 const pattern234 = new RegExp("^[!-~]+$", "u");
 const pattern235 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
@@ -34929,7 +34919,7 @@ return errors === 0;
 validate215.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const deleteSessionParameters = validate216;
-const schema335 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
+const schema334 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
 
 function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteSessionParameters" */;
@@ -35023,7 +35013,7 @@ return errors === 0;
 validate216.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listApiKeysParameters = validate217;
-const schema336 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
+const schema335 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
 
 function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listApiKeysParameters" */;
@@ -35080,7 +35070,7 @@ errors++;
 if(data1.status !== undefined){
 let data2 = data1.status;
 if(!(((data2 === "active") || (data2 === "expired")) || (data2 === "revoked"))){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema336.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema335.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -35269,7 +35259,7 @@ return errors === 0;
 validate217.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createApiKeyParameters = validate218;
-const schema337 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
+const schema336 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
 
 function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createApiKeyParameters" */;
@@ -35363,10 +35353,10 @@ return errors === 0;
 validate218.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createApiKeyBody = validate219;
-const schema338 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
-const schema339 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
-const schema340 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
-const schema341 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
+const schema337 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
+const schema338 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
+const schema339 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
+const schema340 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
 
 function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -35493,7 +35483,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((((((((data2 === "prompts:read") || (data2 === "prompts:write")) || (data2 === "prompts:release")) || (data2 === "prompts:invoke")) || (data2 === "providers:invoke")) || (data2 === "orders:read")) || (data2 === "orders:write")) || (data2 === "catalog:read")) || (data2 === "catalog:write")) || (data2 === "integrations:read")) || (data2 === "integrations:manage")) || (data2 === "keys:manage")) || (data2 === "metrics:read"))){
-const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema341.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema340.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -35618,8 +35608,8 @@ return errors === 0;
 validate219.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getApiKeyParameters = validate222;
-const schema342 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
-const schema343 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
+const schema341 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
+const schema342 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
 
 function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getApiKeyParameters" */;
@@ -35787,7 +35777,7 @@ return errors === 0;
 validate222.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const revokeApiKeyParameters = validate223;
-const schema344 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
+const schema343 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
 
 function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="revokeApiKeyParameters" */;
@@ -35891,7 +35881,7 @@ errors++;
 if(data2.descendants !== undefined){
 let data3 = data2.descendants;
 if(!((data3 === "keep") || (data3 === "revoke"))){
-const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema344.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema343.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -35992,7 +35982,7 @@ return errors === 0;
 validate223.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getServiceInfoParameters = validate224;
-const schema346 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
+const schema345 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
 
 function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getServiceInfoParameters" */;
@@ -36086,7 +36076,7 @@ return errors === 0;
 validate224.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getLivenessParameters = validate225;
-const schema347 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
+const schema346 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
 
 function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLivenessParameters" */;
@@ -36180,7 +36170,7 @@ return errors === 0;
 validate225.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getReadinessParameters = validate226;
-const schema348 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
+const schema347 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
 
 function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getReadinessParameters" */;
@@ -36274,7 +36264,7 @@ return errors === 0;
 validate226.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getMetricsParameters = validate227;
-const schema349 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
+const schema348 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
 
 function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getMetricsParameters" */;
@@ -36368,7 +36358,7 @@ return errors === 0;
 validate227.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getStatisticsParameters = validate228;
-const schema350 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
+const schema349 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
 
 function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getStatisticsParameters" */;
@@ -36435,7 +36425,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data2 === "hour") || (data2 === "day"))){
-const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema350.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema349.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -36487,7 +36477,7 @@ return errors === 0;
 validate228.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getOpenApiDocumentParameters = validate229;
-const schema351 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
+const schema350 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
 
 function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getOpenApiDocumentParameters" */;
@@ -36608,7 +36598,7 @@ return errors === 0;
 validate229.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getAsyncApiDocumentParameters = validate230;
-const schema352 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
+const schema351 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
 
 function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getAsyncApiDocumentParameters" */;

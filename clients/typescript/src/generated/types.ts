@@ -3797,7 +3797,23 @@ export interface components {
                      * @example triage
                      */
                     name?: string;
-                    schema?: components["schemas"]["JsonSchema"];
+                    /**
+                     * @description JSON Schema of the answer. It is passed on as it is.
+                     * @example {
+                     *       "type": "object",
+                     *       "properties": {
+                     *         "name": {
+                     *           "type": "string"
+                     *         }
+                     *       },
+                     *       "required": [
+                     *         "name"
+                     *       ]
+                     *     }
+                     */
+                    schema?: {
+                        [key: string]: unknown;
+                    };
                     /**
                      * @description Purpose of the answer, for the model.
                      * @example Priority of a support ticket
@@ -3856,7 +3872,7 @@ export interface components {
                  */
                 description?: string | null;
                 /**
-                 * @description JSON Schema (draft-07 or 2020-12) of the arguments, at most 64 KiB. `null` means that there are none.
+                 * @description JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.
                  * @example {
                  *       "type": "object",
                  *       "properties": {
@@ -4372,7 +4388,23 @@ export interface components {
                      * @example triage
                      */
                     name?: string;
-                    schema?: components["schemas"]["JsonSchema"];
+                    /**
+                     * @description JSON Schema of the answer.
+                     * @example {
+                     *       "type": "object",
+                     *       "properties": {
+                     *         "name": {
+                     *           "type": "string"
+                     *         }
+                     *       },
+                     *       "required": [
+                     *         "name"
+                     *       ]
+                     *     }
+                     */
+                    schema?: {
+                        [key: string]: unknown;
+                    };
                     /**
                      * @description Purpose of the answer.
                      * @example Priority of a support ticket
@@ -4403,7 +4435,23 @@ export interface components {
                  * @example Finds a customer by name
                  */
                 description: string | null;
-                parameters: components["schemas"]["JsonSchema"];
+                /**
+                 * @description JSON Schema of the arguments.
+                 * @example {
+                 *       "type": "object",
+                 *       "properties": {
+                 *         "name": {
+                 *           "type": "string"
+                 *         }
+                 *       },
+                 *       "required": [
+                 *         "name"
+                 *       ]
+                 *     }
+                 */
+                parameters: {
+                    [key: string]: unknown;
+                };
                 /**
                  * @description Whether the provider has to follow the schema of the arguments exactly.
                  * @example true
