@@ -181,17 +181,20 @@ describe('prompts', () => {
     expect(stored.messages).toEqual([{ role: 'user', content: 'One. Two.' }]);
   });
 
-  it('show why a provider failed, and cancel a call that takes too long', async () => {
-    browser.tolerate(/status of 502/);
+  it('show what a provider cannot do and why it failed, and cancel a call that takes too long', async () => {
+    browser.tolerate(/status of (422|502)/);
     const messages = [{ role: 'user', content: 'Hello.' }];
     const { id } = await createPrompt({
       name: 'Slow',
       messages,
       selected_provider: 'openai',
       selected_model: 'mock-401',
+      parameters: { top_k: 5 },
     });
     const page = await open(`/prompts/${id}/playground`);
-    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('alert').getByText('parameters/top_k').waitFor();
+    await page.getByRole('button', { name: 'Leave them out and run' }).click();
     await page.getByRole('region', { name: 'Problem as JSON' }).getByText('"provider_status": 401').waitFor();
     await page.getByLabel('Provider', { exact: true }).first().click();
     await page.getByRole('option', { name: 'OpenAI', exact: true }).click();
@@ -307,6 +310,28 @@ describe('prompts', () => {
     await page.locator('.cm-merge-a .cm-changedLine', { hasText: 'Always find_customer' }).waitFor();
     await page.getByLabel('Fold what is the same').click();
     await page.locator('.cm-merge-b').getByText('1. echo / echo-upper').waitFor();
+
+    // The call of the tool is answered by the user; the answer after it has the form that the prompt asks for.
+    await goTo(page, 'Playground');
+    await page.getByRole('combobox', { name: 'Model' }).fill('echo-fail');
+    await page.keyboard.press('Escape');
+    await fold('Parameters').click();
+    await page.getByRole('textbox', { name: 'Temperature' }).fill('1');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('echo / echo-fail: provider-failed').waitFor();
+    const call = page.getByRole('region', { name: 'Arguments of find_customer' });
+    expect(await call.textContent()).toBe('{\n  "name": "Ada"\n}');
+    await page.getByRole('button', { name: 'Continue conversation' }).click();
+    await page.getByLabel('Result of find_customer').fill('{"name": "Ada Lovelace"}');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('region', { name: 'Answer' }).getByText('"name": "Ada Lovelace"').waitFor();
+    await page.getByRole('region', { name: 'curl' }).getByText('"temperature": 1').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-conversation');
+
+    await goTo(page, 'Test runs');
+    await page.getByRole('button', { name: 'Run on 1 target' }).click();
+    await page.getByRole('region', { name: 'Arguments of find_customer' }).waitFor();
   });
 
   it('keep the images of a message while its text is edited', async () => {

@@ -1,5 +1,5 @@
-import { Alert, List, Paper, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
+import { Alert, Button, Group, List, Paper, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle, IconMessageReply, IconPlayerPlay } from '@tabler/icons-react';
 import { ProblemError, type Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { CopyableId } from '../../../shared/copy.tsx';
@@ -7,12 +7,22 @@ import { JsonView } from '../../../shared/json-view.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
-import { LongText } from '../content/long-text.tsx';
+import { Answer, FailedAttempts, finishTone } from '../content/answer.tsx';
 import type { AnswerFacts, Invocation } from '../workspace/use-invocations.ts';
 import classes from './playground.module.css';
 
 /** What came of one invocation: the answer with its facts, or the problem as the service sent it. */
-export function InvocationView({ invocation: { outcome, elapsed } }: { invocation: Invocation }): ReactNode {
+export function InvocationView({
+  invocation: { outcome, elapsed },
+  onContinue,
+  onIgnoreUnsupported,
+}: {
+  invocation: Invocation;
+  /** Goes on with the conversation after this answer. */
+  onContinue: () => void;
+  /** Runs it again without what the provider cannot do. */
+  onIgnoreUnsupported: () => void;
+}): ReactNode {
   const { shared, prompts } = useTexts();
   const texts = prompts.playground;
   const format = useFormat();
@@ -28,7 +38,22 @@ export function InvocationView({ invocation: { outcome, elapsed } }: { invocatio
         <Stack gap="sm">
           <ProblemAlert error={outcome.error} />
           {outcome.error instanceof ProblemError && (
-            <JsonView value={outcome.error.problem} label={texts.problemAsJson} />
+            <>
+              {outcome.error.problem.type === 'urn:prompt-gateway:problem:unsupported-by-provider' && (
+                <Group>
+                  <Button
+                    size="xs"
+                    variant="default"
+                    leftSection={<IconPlayerPlay size={14} />}
+                    onClick={onIgnoreUnsupported}
+                  >
+                    {texts.leaveOut}
+                  </Button>
+                </Group>
+              )}
+              <FailedAttempts attempts={outcome.error.problem.attempts ?? []} />
+              <JsonView value={outcome.error.problem} label={texts.problemAsJson} />
+            </>
           )}
         </Stack>
       );
@@ -37,14 +62,20 @@ export function InvocationView({ invocation: { outcome, elapsed } }: { invocatio
       return (
         <Paper withBorder p="md">
           <Stack gap="md">
-            <LongText text={result.text} label={texts.answer} />
+            <FailedAttempts attempts={result.attempts ?? []} />
+            <Answer result={result} label={texts.answer} />
             <Warnings warnings={result.warnings ?? []} />
             <Facts result={result} facts={facts} />
-            {facts.requestId !== undefined && (
-              <Text size="sm" c="dimmed" component="div">
-                <CopyableId value={facts.requestId} label={shared.requestId} withLabel />
-              </Text>
-            )}
+            <Group justify="space-between" gap="xs">
+              {facts.requestId !== undefined && (
+                <Text size="sm" c="dimmed" component="div">
+                  <CopyableId value={facts.requestId} label={shared.requestId} withLabel />
+                </Text>
+              )}
+              <Button size="xs" variant="default" leftSection={<IconMessageReply size={14} />} onClick={onContinue}>
+                {texts.continue}
+              </Button>
+            </Group>
           </Stack>
         </Paper>
       );
@@ -55,15 +86,23 @@ export function InvocationView({ invocation: { outcome, elapsed } }: { invocatio
 function Facts({ result, facts }: { result: Schemas['InvocationResult']; facts: AnswerFacts }): ReactNode {
   const { playground: texts, finishReasons } = useTexts().prompts;
   const format = useFormat();
-  const { inputTokens, outputTokens } = result.usage;
+  const { inputTokens, outputTokens, cachedInputTokens: fromCache, reasoningTokens: reasoning } = result.usage;
+  const input = format.number(inputTokens);
+  const output = format.number(outputTokens);
   const entries: [string, ReactNode][] = [
     [texts.facts.model, `${facts.provider} / ${facts.model}`],
     [texts.facts.version, facts.servedVersion],
     [texts.facts.latency, format.duration(facts.latencyMs)],
-    [texts.facts.tokens, texts.tokens(format.number(inputTokens), format.number(outputTokens))],
+    [
+      texts.facts.tokens,
+      texts.tokens(
+        fromCache === undefined ? input : texts.ofCache(input, format.number(fromCache)),
+        reasoning === undefined ? output : texts.ofReasoning(output, format.number(reasoning)),
+      ),
+    ],
     [
       texts.facts.finish,
-      <StatusBadge key="finish" tone={result.finishReason === 'stop' ? 'ok' : 'warning'}>
+      <StatusBadge key="finish" tone={finishTone(result.finishReason)}>
         {finishReasons[result.finishReason] ?? result.finishReason}
       </StatusBadge>,
     ],

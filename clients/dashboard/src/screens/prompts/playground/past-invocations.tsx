@@ -54,8 +54,10 @@ export function PastInvocations({
 function Summary({ invocation: { outcome, request } }: { invocation: Invocation }): ReactNode {
   const { shared } = useTexts();
   switch (outcome.kind) {
-    case 'answered':
-      return <span>{outcome.result.text.slice(0, 120)}</span>;
+    case 'answered': {
+      const { text, toolCalls = [] } = outcome.result;
+      return <span>{text.slice(0, 120) || toolCalls.map(({ name }) => name).join(', ')}</span>;
+    }
     case 'failed':
       return <span>{describeError(outcome.error, shared).title}</span>;
     case 'canceled':

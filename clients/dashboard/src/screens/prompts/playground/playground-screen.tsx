@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect, NumberInput, Paper, Stack, Text } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, NativeSelect, NumberInput, Paper, Stack, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconInfoCircle, IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
 import { listVariables } from 'prompt-gateway-client/template';
@@ -14,14 +14,17 @@ import { useProviders, useVersion } from '../prompt-queries.ts';
 import type { InvocationRequest } from '../workspace/use-invocations.ts';
 import { useWorkspace, type PlaygroundSettings } from '../workspace/workspace-context.ts';
 import { CallAsCode } from './call-as-code.tsx';
+import { Conversation } from './conversation.tsx';
 import { InvocationView } from './invocation-view.tsx';
+import { ParameterOverrides } from './parameter-overrides.tsx';
 import { PastInvocations } from './past-invocations.tsx';
 import classes from './playground.module.css';
 import { RunningTime } from './running-time.tsx';
+import { continued } from './turns.ts';
 
 /** Invokes the stored prompt with the values of the form. */
 export function PlaygroundScreen(): ReactNode {
-  const { stored, values, setValues, isDirty, playground, invocations } = useWorkspace();
+  const { stored, values, setValues, isDirty, playground, setPlayground, invocations } = useWorkspace();
   const { playground: texts } = useTexts().prompts;
   const canInvoke = useScope('prompts:invoke');
   const { data: prompt } = stored;
@@ -38,15 +41,15 @@ export function PlaygroundScreen(): ReactNode {
   const isWrong = jsonMistake(values) !== undefined;
   const request = useMemo(() => requestOf(playground, values.values), [playground, values.values]);
 
-  const run = (): void => {
+  const run = (sent = request): void => {
     if (isRunning || isWrong || !canInvoke) return;
     setWasRun(true);
     setShownId(undefined);
-    invocations.run(request);
+    invocations.run(sent);
     // On a phone the result is below the form.
     result.current?.scrollIntoView({ block: 'nearest' });
   };
-  useHotkeys([['mod+Enter', run]], [], true);
+  useHotkeys([['mod+Enter', () => run()]], [], true);
 
   return (
     <div className={classes.columns}>
@@ -67,6 +70,12 @@ export function PlaygroundScreen(): ReactNode {
             {pinned.error !== null && version !== undefined && <ProblemAlert error={pinned.error} />}
           </Stack>
         </Paper>
+        <Conversation
+          turns={playground.messages}
+          onChange={(messages) => {
+            setPlayground({ ...playground, messages });
+          }}
+        />
         <Settings />
         <Group gap="sm">
           {isRunning ? (
@@ -74,7 +83,7 @@ export function PlaygroundScreen(): ReactNode {
               {texts.cancel}
             </Button>
           ) : (
-            <Button leftSection={<IconPlayerPlay size={16} />} disabled={isWrong || !canInvoke} onClick={run}>
+            <Button leftSection={<IconPlayerPlay size={16} />} disabled={isWrong || !canInvoke} onClick={() => run()}>
               {texts.run}
             </Button>
           )}
@@ -98,7 +107,18 @@ export function PlaygroundScreen(): ReactNode {
               {texts.blank}
             </Text>
           ) : (
-            <InvocationView invocation={shown} />
+            <InvocationView
+              invocation={shown}
+              onContinue={() => {
+                if (shown.outcome.kind !== 'answered') return;
+                const messages = continued(shown.request.body.messages ?? [], shown.outcome.result);
+                setPlayground({ ...playground, messages });
+              }}
+              onIgnoreUnsupported={() => {
+                setPlayground({ ...playground, ignoresUnsupported: true });
+                run({ ...request, body: { ...request.body, unsupported: 'ignore' } });
+              }}
+            />
           )}
         </section>
         {past.length > 0 && <PastInvocations shownId={isRunning ? undefined : shown?.id} onShow={setShownId} />}
@@ -159,13 +179,28 @@ function Settings(): ReactNode {
           modelPlaceholder={selected_model === undefined ? undefined : texts.asSelected(selected_model)}
           onChange={set}
         />
+        <ParameterOverrides
+          saved={stored.data.parameters ?? {}}
+          value={playground.parameters}
+          onChange={(parameters) => {
+            set({ parameters });
+          }}
+        />
+        <Checkbox
+          size="xs"
+          label={texts.ignoreUnsupported}
+          checked={playground.ignoresUnsupported}
+          onChange={(event) => {
+            set({ ignoresUnsupported: event.currentTarget.checked });
+          }}
+        />
       </Stack>
     </Paper>
   );
 }
 
 function requestOf(
-  { run, provider, model, cache, maxAge }: PlaygroundSettings,
+  { run, provider, model, cache, maxAge, parameters, messages, ignoresUnsupported }: PlaygroundSettings,
   values: NonNullable<InvocationRequest['body']['variables']>,
 ): InvocationRequest {
   return {
@@ -174,6 +209,11 @@ function requestOf(
       ...runMembers(run),
       ...(provider !== '' && { provider }),
       ...(model !== '' && { model }),
+      ...(Object.keys(parameters).length > 0 && {
+        parameters: parameters as NonNullable<InvocationRequest['body']['parameters']>,
+      }),
+      ...(messages.length > 0 && { messages: [...messages] }),
+      ...(ignoresUnsupported && { unsupported: 'ignore' as const }),
     },
     cacheControl: cache === 'default' ? undefined : cache === 'max-age' ? `max-age=${maxAge}` : cache,
   };

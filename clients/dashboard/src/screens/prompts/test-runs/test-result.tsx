@@ -4,7 +4,7 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
-import { LongText } from '../content/long-text.tsx';
+import { Answer, finishTone } from '../content/answer.tsx';
 import classes from './test-runs.module.css';
 
 /** What one provider and model made of the prompt. */
@@ -28,7 +28,7 @@ export function TestResult({
           {result.status === 'failed' ? (
             <StatusBadge tone="danger">{texts.failed}</StatusBadge>
           ) : (
-            <StatusBadge tone={result.result.finishReason === 'stop' ? 'ok' : 'warning'}>
+            <StatusBadge tone={finishTone(result.result.finishReason)}>
               {finishReasons[result.result.finishReason] ?? result.result.finishReason}
             </StatusBadge>
           )}
@@ -56,7 +56,7 @@ export function TestResult({
                 format.number(result.result.usage.outputTokens),
               )}
             </Text>
-            <LongText text={result.result.text} label={texts.answerOf(position, name)} />
+            <Answer result={result.result} label={texts.answerOf(position, name)} />
           </>
         )}
       </Stack>

@@ -11,6 +11,9 @@ const firstSettings: PlaygroundSettings = {
   model: '',
   cache: 'default',
   maxAge: 3600,
+  parameters: {},
+  messages: [],
+  ignoresUnsupported: false,
 };
 
 /** Keeps what is typed for one prompt. A change by someone else replaces a draft without changes, and no other. */

@@ -1,8 +1,10 @@
 import { createContext, use } from 'react';
+import type { Parameters } from '../content/generation-draft.ts';
 import type { PromptDraft } from '../content/prompt-draft.ts';
 import type { RunChoice } from '../content/run-select.tsx';
 import type { Target } from '../content/target-select.tsx';
 import type { VariableValues } from '../content/variable-values.ts';
+import type { Turn } from '../playground/turns.ts';
 import type { StoredPrompt } from '../prompt-queries.ts';
 import type { Invocations } from './use-invocations.ts';
 
@@ -38,6 +40,12 @@ export interface PlaygroundSettings extends Target {
   readonly cache: 'default' | 'max-age' | 'no-cache' | 'no-store' | 'only-if-cached';
   /** Seconds, with `max-age`. */
   readonly maxAge: number;
+  /** What differs from the saved ones. */
+  readonly parameters: Parameters;
+  /** The conversation that follows the messages of the prompt. */
+  readonly messages: readonly Turn[];
+  /** Whether what the provider cannot do is left out. */
+  readonly ignoresUnsupported: boolean;
 }
 
 export const WorkspaceContext: React.Context<Workspace | undefined> = createContext<Workspace | undefined>(undefined);

@@ -51,7 +51,7 @@ export function ParameterFields({ value, onChange, saved = {}, isReadOnly = fals
               key={name}
               size="xs"
               label={texts.parameters.names[name]}
-              placeholder={unset(name) ?? `${min} – ${max}`}
+              placeholder={unset(name) ?? texts.providerDefault}
               min={min}
               max={max}
               step={step ?? 1}
