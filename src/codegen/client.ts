@@ -42,6 +42,7 @@ interface ClientOperation {
 /** Methods whose types depend on stored prompts; `clients/typescript/src/stored-prompts.ts` has them. */
 const typedByPrompt: Record<string, string> = {
   'prompts.invoke': 'InvokeMethod',
+  'prompts.render': 'RenderMethod',
   'prompts.stream': 'StreamMethod',
   'testRuns.create': 'CreateTestRunMethod',
 };
@@ -203,7 +204,7 @@ function renderResources(document: OpenApiDocument, operations: readonly ClientO
   );
   return `import type { Call, ListCall } from '../call.ts';
 import type { Body, CallOptions, Query } from '../call-options.ts';
-import type { CreateTestRunMethod, InvokeMethod, StreamMethod } from '../stored-prompts.ts';
+import type { CreateTestRunMethod, InvokeMethod, RenderMethod, StreamMethod } from '../stored-prompts.ts';
 import type { components, operations } from './types.ts';
 
 /** The schemas of the contract by name, such as \`Schemas['Order']\`. */

@@ -63,6 +63,9 @@ function calls(gateway: PromptGateway): void {
   void gateway.prompts.invoke('types-of-the-client', { label: 'production', variables: { title: 'Countess' } });
   void gateway.prompts.invoke('another-prompt', { variables: { title: 'Countess' } });
   void gateway.prompts.invoke(String('greeter'), { variables: { title: 'Countess' } });
+  void gateway.prompts.render('types-of-the-client', { variables: { name: 'Ada' } });
+  // @ts-expect-error rendering takes the same variables
+  void gateway.prompts.render('types-of-the-client', { variables: { tone: 'kind' } });
   // @ts-expect-error a test run takes the same variables
   void gateway.testRuns.create('types-of-the-client', { providers: [], variables: {} });
 

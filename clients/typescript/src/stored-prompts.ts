@@ -1,6 +1,6 @@
 import type { Call } from './call.ts';
 import type { CallOptions, StreamOptions } from './call-options.ts';
-import type { components } from './generated/types.ts';
+import type { components, operations } from './generated/types.ts';
 import type { InvocationStream } from './invocation-stream.ts';
 
 type Schemas = components['schemas'];
@@ -53,6 +53,12 @@ interface PromptMethod<Request, Options, Answered> {
 type InvokeRequest = Omit<Schemas['InvokeRequest'], 'stream'>;
 
 export type InvokeMethod = PromptMethod<InvokeRequest, CallOptions<'invokePrompt'>, Call<Schemas['InvocationResult']>>;
+
+export type RenderMethod = PromptMethod<
+  InvokeRequest,
+  CallOptions<'renderPrompt'>,
+  Call<operations['renderPrompt']['responses'][200]['content']['application/json']>
+>;
 
 export type StreamMethod = PromptMethod<InvokeRequest, StreamOptions<'invokePrompt'>, InvocationStream>;
 

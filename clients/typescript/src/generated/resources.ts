@@ -3,7 +3,7 @@
 
 import type { Call, ListCall } from '../call.ts';
 import type { Body, CallOptions, Query } from '../call-options.ts';
-import type { CreateTestRunMethod, InvokeMethod, StreamMethod } from '../stored-prompts.ts';
+import type { CreateTestRunMethod, InvokeMethod, RenderMethod, StreamMethod } from '../stored-prompts.ts';
 import type { components, operations } from './types.ts';
 
 /** The schemas of the contract by name, such as `Schemas['Order']`. */
@@ -173,7 +173,7 @@ export interface PromptsResource {
    * @param slugOrId The prompt's slug or its id.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422)
    */
-  render(slugOrId: string, body?: Schemas['InvokeRequest'], options?: CallOptions<'renderPrompt'>): Call<operations['renderPrompt']['responses'][200]['content']['application/json']>;
+  render: RenderMethod;
 
   /**
    * Get the statistics of a prompt.
