@@ -6,7 +6,7 @@ export interface ServerSentEvent {
 }
 
 /** The most characters of a line, and of the data of an event. A whole answer of the service has fewer. */
-export const longestEvent = 32 * 2 ** 20;
+const longestEvent = 32 * 2 ** 20;
 
 /**
  * Creates a parser of one stream of Server-Sent Events (WHATWG HTML, section 9.2.6). It takes the bytes in pieces of
