@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readChatCompletion, toExtraContent } from '../../src/openai/chat-request.ts';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 import { problem, problemIn, startAnother } from '../support/per-operation.ts';
 import { counting, untilTotals } from '../statistics/statistics-harness.ts';
@@ -119,6 +120,25 @@ describe('200', () => {
       { role: 'tool', tool_call_id: message.tool_calls[0].id, content: '21 °C' },
       { role: 'tool', tool_call_id: message.tool_calls[1].id, content: '21 °C' },
     ]);
+  });
+
+  it('gives providers back what came with a call, in the spelling of this API', () => {
+    const metadata = { google: { thoughtSignature: 'c2ln' } };
+    const extra_content = toExtraContent(metadata);
+    expect(extra_content).toEqual({ google: { thought_signature: 'c2ln' } });
+    const call = { id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' }, extra_content };
+    const { messages: read } = readChatCompletion({ messages: [{ role: 'assistant', tool_calls: [call] }] });
+    expect(read).toMatchObject([{ toolCalls: [{ id: 'c', provider_metadata: metadata }] }]);
+  });
+
+  it('takes bodies above 1 MiB, for images', async () => {
+    const image_url = { url: `data:image/png;base64,${'A'.repeat(2 * 1024 * 1024)}` };
+    const content = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image_url', image_url },
+    ];
+    const { status, body } = await create({ model: 'echo/echo-1', messages: [{ role: 'user', content }] });
+    expect([status, body.choices[0].message.content]).toEqual([200, 'What is this?']);
   });
 
   it('takes null for every optional member, and values that mean the same as none', async () => {
