@@ -24,14 +24,17 @@ describe('the call as code', () => {
     cacheControl: 'max-age=60',
   };
 
-  it('gives curl each value as it is, in a POSIX shell', async () => {
-    const code = curlOf(call);
+  it.each([
+    [false, '-sS', call.body],
+    [true, '-sSN', { ...call.body, stream: true }],
+  ])('gives curl each value as it is, in a POSIX shell (streamed: %s)', async (isStreamed, option, sent) => {
+    const code = curlOf({ ...call, isStreamed });
     const { stdout } = await run('sh', ['-c', `curl() { printf '%s\\n\\001' "$@"; }; ${code}`], {
       env: { PROMPT_GATEWAY_API_KEY: 'pgw_key' },
     });
     const args = stdout.split('\n\u0001');
     expect(args.slice(0, -2)).toEqual([
-      '-sS',
+      option,
       'http://127.0.0.1:8080/a/gateway/api/v1/prompts/greeter/invoke',
       '-H',
       'Authorization: Bearer pgw_key',
@@ -41,12 +44,12 @@ describe('the call as code', () => {
       'Cache-Control: max-age=60',
       '--data-raw',
     ]);
-    expect(JSON.stringify(JSON.parse(args.at(-2) ?? ''))).toBe(JSON.stringify(call.body));
+    expect(JSON.stringify(JSON.parse(args.at(-2) ?? ''))).toBe(JSON.stringify(sent));
     expect(code).not.toMatch(/[\u0000-\u0009\u007f-\u009f\u202e\u2028]/);
   });
 
-  it('gives the client each value as it is', async () => {
-    const code = typeScriptOf(call);
+  it.each([false, true])('gives the client each value as it is (streamed: %s)', async (isStreamed) => {
+    const code = typeScriptOf({ ...call, isStreamed });
     const calls: unknown[] = [];
     class PromptGateway {
       readonly options: unknown;
@@ -56,13 +59,22 @@ describe('the call as code', () => {
       readonly prompts = {
         invoke: (...args: unknown[]) => {
           calls.push(this.options, ...args);
-          return Promise.resolve({ text: '' });
+          return Promise.resolve({ text: 'Hello Ada' });
+        },
+        stream: (...args: unknown[]) => {
+          calls.push(this.options, ...args);
+          return { textStream: () => ['Hello', ' Ada'] };
         },
       };
     }
     const body = code.replace(/^import .*\n/, '');
-    const console = { log: () => undefined };
-    await vm.runInNewContext(`(async () => {${body}})()`, { PromptGateway, process: { env: {} }, console });
+    const written: string[] = [];
+    const write = (text: string): void => {
+      written.push(text);
+    };
+    const globals = { PromptGateway, process: { env: {}, stdout: { write } }, console: { log: write } };
+    await vm.runInNewContext(`(async () => {${body}})()`, globals);
+    expect(written).toEqual(isStreamed ? ['Hello', ' Ada'] : ['Hello Ada']);
     expect(JSON.stringify(calls)).toBe(
       JSON.stringify([
         { baseUrl: call.baseUrl, apiKey: '' },

@@ -16,6 +16,7 @@ export function CallAsCode({ slug, request }: { slug: string; request: Invocatio
     slug,
     body: request.body as Readonly<Record<string, JsonValue>>,
     cacheControl: request.cacheControl,
+    isStreamed: request.isStreamed,
   };
   return (
     <Stack gap="xs" component="section" aria-label={texts.asCode}>

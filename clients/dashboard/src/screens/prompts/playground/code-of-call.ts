@@ -8,25 +8,28 @@ export interface CodeOfCall {
   readonly body: { readonly [name: string]: JsonValue };
   /** `Cache-Control` of the request. */
   readonly cacheControl: string | undefined;
+  /** Whether the answer is shown while it is generated. */
+  readonly isStreamed: boolean;
 }
 
 /** Characters that a terminal or an editor can hide or act upon: controls, separators, marks of direction. */
 const invisible = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** The call for a POSIX shell. Nothing of the values is interpreted: each argument stands in single quotes. */
-export function curlOf({ baseUrl, slug, body, cacheControl }: CodeOfCall): string {
+export function curlOf({ baseUrl, slug, body, cacheControl, isStreamed }: CodeOfCall): string {
+  const sent = isStreamed ? { ...body, stream: true } : body;
   const lines = [
-    `curl -sS ${shellQuoted(`${baseUrl}/api/v1/prompts/${encodeURIComponent(slug)}/invoke`)}`,
+    `curl ${isStreamed ? '-sSN' : '-sS'} ${shellQuoted(`${baseUrl}/api/v1/prompts/${encodeURIComponent(slug)}/invoke`)}`,
     `-H "Authorization: Bearer $PROMPT_GATEWAY_API_KEY"`,
     `-H 'Content-Type: application/json'`,
     ...(cacheControl === undefined ? [] : [`-H ${shellQuoted(`Cache-Control: ${cacheControl}`)}`]),
-    `--data-raw ${shellQuoted(visibly(JSON.stringify(body, null, 2)))}`,
+    `--data-raw ${shellQuoted(visibly(JSON.stringify(sent, null, 2)))}`,
   ];
   return lines.join(' \\\n  ');
 }
 
 /** The call with the published client. */
-export function typeScriptOf({ baseUrl, slug, body, cacheControl }: CodeOfCall): string {
+export function typeScriptOf({ baseUrl, slug, body, cacheControl, isStreamed }: CodeOfCall): string {
   const args = [literal(slug)];
   const options = cacheControl === undefined ? undefined : { headers: { 'Cache-Control': cacheControl } };
   if (Object.keys(body).length > 0 || options !== undefined) args.push(literal(body));
@@ -39,8 +42,13 @@ export function typeScriptOf({ baseUrl, slug, body, cacheControl }: CodeOfCall):
     `  apiKey: process.env.PROMPT_GATEWAY_API_KEY ?? "",`,
     `});`,
     '',
-    `const { text } = await gateway.prompts.invoke(${args.join(', ')});`,
-    `console.log(text);`,
+    ...(isStreamed
+      ? [
+          `for await (const text of gateway.prompts.stream(${args.join(', ')}).textStream()) {`,
+          `  process.stdout.write(text);`,
+          `}`,
+        ]
+      : [`const { text } = await gateway.prompts.invoke(${args.join(', ')});`, `console.log(text);`]),
   ].join('\n');
 }
 

@@ -1,13 +1,16 @@
 import { useMutation } from '@tanstack/react-query';
-import type { Schemas } from 'prompt-gateway-client';
+import type { InvocationStream, Schemas } from 'prompt-gateway-client';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { gateway } from '../../../app/gateway.ts';
+import { createLiveAnswer, type AnswerSoFar, type LiveAnswer } from './live-answer.ts';
 
 /** What an invocation of the playground sends. */
 export interface InvocationRequest {
   readonly body: Schemas['InvokeRequest'];
   /** `Cache-Control` of the request. */
   readonly cacheControl: string | undefined;
+  /** Whether the answer is shown while it is generated. */
+  readonly isStreamed: boolean;
 }
 
 /** What came of an invocation of the playground. */
@@ -19,11 +22,17 @@ export interface Invocation {
   readonly request: InvocationRequest;
   readonly outcome:
     | { readonly kind: 'answered'; readonly result: Schemas['InvocationResult']; readonly facts: AnswerFacts }
-    | { readonly kind: 'failed'; readonly error: unknown }
-    | { readonly kind: 'canceled' };
+    | { readonly kind: 'failed'; readonly error: unknown; readonly soFar: AnswerSoFar }
+    | { readonly kind: 'canceled'; readonly soFar: AnswerSoFar };
 }
 
-/** What the headers of an answer say. */
+/** An invocation whose answer is not complete. */
+export interface RunningInvocation {
+  readonly startedAt: number;
+  readonly live: LiveAnswer;
+}
+
+/** What an answer says about itself, in its headers or in the events of a stream. */
 export interface AnswerFacts {
   readonly provider: string;
   readonly model: string;
@@ -39,8 +48,7 @@ export interface AnswerFacts {
 export interface Invocations {
   /** The newest first. */
   readonly past: readonly Invocation[];
-  /** When the one that is running began. */
-  readonly runningSince: number | undefined;
+  readonly running: RunningInvocation | undefined;
   readonly run: (request: InvocationRequest) => void;
   readonly cancel: () => void;
 }
@@ -56,29 +64,9 @@ const patience = 610_000;
  */
 export function useInvocations(promptId: string): Invocations {
   const [past, setPast] = useState<readonly Invocation[]>([]);
-  const [runningSince, setRunningSince] = useState<number>();
+  const [running, setRunning] = useState<RunningInvocation>();
   const controller = useRef<AbortController>(undefined);
-
-  const { mutate } = useMutation({
-    mutationFn: async ({
-      request: { body, cacheControl },
-      signal,
-    }: {
-      request: InvocationRequest;
-      signal: AbortSignal;
-    }) => {
-      const call = gateway.prompts.invoke(promptId, body, {
-        signal,
-        idempotencyKey: null,
-        maxRetries: 0,
-        timeout: patience,
-        totalTimeout: patience,
-        headers: { ...(cacheControl !== undefined && { 'Cache-Control': cacheControl }) },
-      });
-      const { data, response, requestId } = await call.withResponse();
-      return { kind: 'answered', result: data, facts: factsOf(response.headers, requestId) } as const;
-    },
-  });
+  const { mutate } = useMutation({ mutationFn: invoke });
 
   const run = useCallback(
     (request: InvocationRequest) => {
@@ -86,33 +74,81 @@ export function useInvocations(promptId: string): Invocations {
       controller.current = aborting;
       const startedAt = Date.now();
       const started = performance.now();
+      const live = createLiveAnswer();
       const end = (outcome: Invocation['outcome']): void => {
         if (controller.current !== aborting) return;
         const elapsed = performance.now() - started;
-        setRunningSince(undefined);
+        setRunning(undefined);
         setPast((known) =>
           [{ id: (known[0]?.id ?? 0) + 1, startedAt, elapsed, request, outcome }, ...known].slice(0, kept),
         );
       };
-      setRunningSince(startedAt);
+      setRunning({ startedAt, live });
       mutate(
-        { request, signal: aborting.signal },
+        { promptId, request, live, signal: aborting.signal },
         {
-          onSuccess: end,
+          onSuccess: ({ result, facts }) => {
+            end({ kind: 'answered', result, facts });
+          },
           onError: (error) => {
-            end(aborting.signal.aborted ? { kind: 'canceled' } : { kind: 'failed', error });
+            const soFar = live.get();
+            end(aborting.signal.aborted ? { kind: 'canceled', soFar } : { kind: 'failed', error, soFar });
           },
         },
       );
     },
-    [mutate],
+    [promptId, mutate],
   );
   const cancel = useCallback(() => {
     controller.current?.abort();
   }, []);
   useEffect(() => cancel, [cancel]);
 
-  return { past, runningSince, run, cancel };
+  return { past, running, run, cancel };
+}
+
+interface Answered {
+  readonly result: Schemas['InvocationResult'];
+  readonly facts: AnswerFacts;
+}
+
+async function invoke({
+  promptId,
+  request: { body, cacheControl, isStreamed },
+  live,
+  signal,
+}: {
+  promptId: string;
+  request: InvocationRequest;
+  live: LiveAnswer;
+  signal: AbortSignal;
+}): Promise<Answered> {
+  const options = {
+    signal,
+    maxRetries: 0,
+    timeout: patience,
+    totalTimeout: patience,
+    headers: { ...(cacheControl !== undefined && { 'Cache-Control': cacheControl }) },
+  };
+  if (isStreamed) return readStream(gateway.prompts.stream(promptId, body, options), live);
+  const call = gateway.prompts.invoke(promptId, body, { ...options, idempotencyKey: null });
+  const { data, response, requestId } = await call.withResponse();
+  return { result: data, facts: factsOf(response.headers, requestId) };
+}
+
+async function readStream(stream: InvocationStream, live: LiveAnswer): Promise<Answered> {
+  let age: number | undefined;
+  for await (const event of stream) {
+    if (event.type === 'start') {
+      ({ age } = event);
+      live.add({ attempts: event.attempts ?? [] });
+    }
+    if (event.type === 'text') live.add({ text: event.delta });
+  }
+  const result = await stream.final();
+  const { provider, model, version, latencyMs, cached: isCached, requestId } = result;
+  const facts = { provider, model, servedVersion: String(version), latencyMs, isCached, age, requestId };
+  return { result, facts };
 }
 
 function factsOf(headers: Headers, requestId: string | undefined): AnswerFacts {
