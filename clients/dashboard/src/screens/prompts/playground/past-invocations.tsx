@@ -61,6 +61,6 @@ function Summary({ invocation: { outcome, request } }: { invocation: Invocation 
     case 'failed':
       return <span>{describeError(outcome.error, shared).title}</span>;
     case 'canceled':
-      return <span>{request.body.provider ?? shared.none}</span>;
+      return <span>{outcome.soFar.text.slice(0, 120) || (request.body.provider ?? shared.none)}</span>;
   }
 }

@@ -19,7 +19,6 @@ import { InvocationView } from './invocation-view.tsx';
 import { ParameterOverrides } from './parameter-overrides.tsx';
 import { PastInvocations } from './past-invocations.tsx';
 import classes from './playground.module.css';
-import { RunningTime } from './running-time.tsx';
 import { continued } from './turns.ts';
 
 /** Invokes the stored prompt with the values of the form. */
@@ -35,9 +34,9 @@ export function PlaygroundScreen(): ReactNode {
   const [shownId, setShownId] = useState<number>();
   const [wasRun, setWasRun] = useState(false);
   const result = useRef<HTMLElement>(null);
-  const { past, runningSince } = invocations;
-  const isRunning = runningSince !== undefined;
-  const shown = past.find(({ id }) => id === shownId) ?? past[0];
+  const { past, running } = invocations;
+  const isRunning = running !== undefined;
+  const shown = running ?? past.find(({ id }) => id === shownId) ?? past[0];
   const isWrong = jsonMistake(values) !== undefined;
   const request = useMemo(() => requestOf(playground, values.values), [playground, values.values]);
 
@@ -80,7 +79,7 @@ export function PlaygroundScreen(): ReactNode {
         <Group gap="sm">
           {isRunning ? (
             <Button color="red" variant="light" leftSection={<IconPlayerStop size={16} />} onClick={invocations.cancel}>
-              {texts.cancel}
+              {texts.stop}
             </Button>
           ) : (
             <Button leftSection={<IconPlayerPlay size={16} />} disabled={isWrong || !canInvoke} onClick={() => run()}>
@@ -100,17 +99,16 @@ export function PlaygroundScreen(): ReactNode {
           aria-live="polite"
           aria-busy={isRunning}
         >
-          {isRunning ? (
-            <RunningTime since={runningSince} />
-          ) : shown === undefined ? (
+          {shown === undefined ? (
             <Text c="dimmed" className={classes.blank}>
               {texts.blank}
             </Text>
           ) : (
             <InvocationView
+              key={shown.id}
               invocation={shown}
               onContinue={() => {
-                if (shown.outcome.kind !== 'answered') return;
+                if ('live' in shown || shown.outcome.kind !== 'answered') return;
                 const messages = continued(shown.request.body.messages ?? [], shown.outcome.result);
                 setPlayground({ ...playground, messages });
               }}
@@ -121,7 +119,7 @@ export function PlaygroundScreen(): ReactNode {
             />
           )}
         </section>
-        {past.length > 0 && <PastInvocations shownId={isRunning ? undefined : shown?.id} onShow={setShownId} />}
+        {past.length > 0 && <PastInvocations shownId={shown?.id} onShow={setShownId} />}
         <CallAsCode slug={prompt.slug} request={request} />
       </Stack>
     </div>
@@ -188,6 +186,14 @@ function Settings(): ReactNode {
         />
         <Checkbox
           size="xs"
+          label={texts.stream}
+          checked={playground.isStreamed}
+          onChange={(event) => {
+            set({ isStreamed: event.currentTarget.checked });
+          }}
+        />
+        <Checkbox
+          size="xs"
           label={texts.ignoreUnsupported}
           checked={playground.ignoresUnsupported}
           onChange={(event) => {
@@ -200,7 +206,7 @@ function Settings(): ReactNode {
 }
 
 function requestOf(
-  { run, provider, model, cache, maxAge, parameters, messages, ignoresUnsupported }: PlaygroundSettings,
+  { run, provider, model, cache, maxAge, parameters, messages, ignoresUnsupported, isStreamed }: PlaygroundSettings,
   values: NonNullable<InvocationRequest['body']['variables']>,
 ): InvocationRequest {
   return {
@@ -216,5 +222,6 @@ function requestOf(
       ...(ignoresUnsupported && { unsupported: 'ignore' as const }),
     },
     cacheControl: cache === 'default' ? undefined : cache === 'max-age' ? `max-age=${maxAge}` : cache,
+    isStreamed,
   };
 }

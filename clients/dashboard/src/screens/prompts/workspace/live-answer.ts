@@ -1,4 +1,5 @@
 import type { Schemas } from 'prompt-gateway-client';
+import { useSyncExternalStore } from 'react';
 
 /** What has come of an answer so far. */
 export interface AnswerSoFar {
@@ -7,15 +8,17 @@ export interface AnswerSoFar {
   readonly attempts: readonly Schemas['FailedAttempt'][];
 }
 
-/** An answer that is being streamed, for `useSyncExternalStore`. Listeners are called once a frame at most. */
+/** An answer that is being streamed. Listeners are called once a frame at most. */
 export interface LiveAnswer {
   readonly get: () => AnswerSoFar;
   readonly subscribe: (listener: () => void) => () => void;
   readonly add: (more: Partial<AnswerSoFar>) => void;
 }
 
+const nothing: AnswerSoFar = { text: '', attempts: [] };
+
 export function createLiveAnswer(): LiveAnswer {
-  let soFar: AnswerSoFar = { text: '', attempts: [] };
+  let soFar = nothing;
   let frame: number | undefined;
   const listeners = new Set<() => void>();
   return {
@@ -33,3 +36,11 @@ export function createLiveAnswer(): LiveAnswer {
     },
   };
 }
+
+/** What has come so far. Only the component that shows it is rendered with each piece. */
+export function useAnswerSoFar(live: LiveAnswer | undefined): AnswerSoFar {
+  return useSyncExternalStore(live?.subscribe ?? never, live?.get ?? none);
+}
+
+const never = (): (() => void) => () => undefined;
+const none = (): AnswerSoFar => nothing;

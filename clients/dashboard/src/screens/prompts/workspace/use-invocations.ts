@@ -15,6 +15,7 @@ export interface InvocationRequest {
 
 /** What came of an invocation of the playground. */
 export interface Invocation {
+  /** The one that it had while it was running. */
   readonly id: number;
   readonly startedAt: number;
   /** Milliseconds until the answer, as the page measured them. */
@@ -28,6 +29,7 @@ export interface Invocation {
 
 /** An invocation whose answer is not complete. */
 export interface RunningInvocation {
+  readonly id: number;
   readonly startedAt: number;
   readonly live: LiveAnswer;
 }
@@ -66,12 +68,14 @@ export function useInvocations(promptId: string): Invocations {
   const [past, setPast] = useState<readonly Invocation[]>([]);
   const [running, setRunning] = useState<RunningInvocation>();
   const controller = useRef<AbortController>(undefined);
+  const lastId = useRef(0);
   const { mutate } = useMutation({ mutationFn: invoke });
 
   const run = useCallback(
     (request: InvocationRequest) => {
       const aborting = new AbortController();
       controller.current = aborting;
+      const id = ++lastId.current;
       const startedAt = Date.now();
       const started = performance.now();
       const live = createLiveAnswer();
@@ -79,11 +83,9 @@ export function useInvocations(promptId: string): Invocations {
         if (controller.current !== aborting) return;
         const elapsed = performance.now() - started;
         setRunning(undefined);
-        setPast((known) =>
-          [{ id: (known[0]?.id ?? 0) + 1, startedAt, elapsed, request, outcome }, ...known].slice(0, kept),
-        );
+        setPast((known) => [{ id, startedAt, elapsed, request, outcome }, ...known].slice(0, kept));
       };
-      setRunning({ startedAt, live });
+      setRunning({ id, startedAt, live });
       mutate(
         { promptId, request, live, signal: aborting.signal },
         {

@@ -14,6 +14,7 @@ const firstSettings: PlaygroundSettings = {
   parameters: {},
   messages: [],
   ignoresUnsupported: false,
+  isStreamed: true,
 };
 
 /** Keeps what is typed for one prompt. A change by someone else replaces a draft without changes, and no other. */

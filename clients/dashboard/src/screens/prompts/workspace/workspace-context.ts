@@ -46,6 +46,8 @@ export interface PlaygroundSettings extends Target {
   readonly messages: readonly Turn[];
   /** Whether what the provider cannot do is left out. */
   readonly ignoresUnsupported: boolean;
+  /** Whether the answer is shown while it is generated. */
+  readonly isStreamed: boolean;
 }
 
 export const WorkspaceContext: React.Context<Workspace | undefined> = createContext<Workspace | undefined>(undefined);
