@@ -148,6 +148,17 @@ describe('README', () => {
     expect(normalise([...answers, webhook])).toEqual(normalise([...calls.map(({ answer }) => answer), shownWebhook]));
   });
 
+  it('shows what a stream and the SDK of OpenAI print', async () => {
+    const environment = { ...process.env, API_KEY: service.adminKey };
+    const here = (text: string): string => text.replaceAll('http://127.0.0.1:8080', service.url);
+    const stream = await run('bash', ['-c', here(blockWith('sh', 'grep ^data'))], { env: environment });
+    const withoutLatency = (text: string): string => text.replace(/"latencyMs":\d+/, '');
+    expect(withoutLatency(stream.stdout)).toBe(withoutLatency(blockWith('text', 'data: {"type":"start"')));
+    const program = here(blockWith('js', "from 'openai'"));
+    const sdk = await run('node', ['--input-type=module', '--eval', program], { env: environment });
+    expect(`${sdk.stdout}\n`).toBe(blockWith('text', 'webhook? a is What'));
+  });
+
   it('shows a webhook with valid signatures', () => {
     const shown = blockWith('text', 'x-service-signature');
     const [, secret = ''] = /WEBHOOK_SECRET=(\S+)/.exec(blockWith('sh', 'node receiver.mjs')) ?? [];
