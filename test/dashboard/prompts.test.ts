@@ -89,7 +89,9 @@ describe('prompts', () => {
     await expectAccessible(page);
     await takeScreenshots(page, 'prompt-history');
     await page.getByRole('button', { name: 'Restore version 1' }).click();
-    await page.getByRole('button', { name: 'Restore version', exact: true }).click();
+    const restoring = page.getByRole('dialog');
+    await restoring.locator('.cm-merge-a .cm-changedLine', { hasText: 'Be brief.' }).waitFor();
+    await restoring.getByRole('button', { name: 'Restore version', exact: true }).click();
     await page.getByText('The content of version 1 is now version 3.').waitFor();
 
     await goTo(page, 'Playground');

@@ -16,22 +16,30 @@ export interface ConfirmDialogProps {
   /** Why the last attempt failed. */
   error?: unknown;
   isDangerous?: boolean;
+  /** Wide for a comparison. */
+  size?: 'md' | 'xl';
   /** Further fields. */
   children?: ReactNode;
 }
 
 /** Asks before something that cannot be undone. It stays open while it is done, and if that fails. */
-export function ConfirmDialog({ isOpen, title, ...question }: ConfirmDialogProps): ReactNode {
+export function ConfirmDialog({ isOpen, title, size = 'md', ...question }: ConfirmDialogProps): ReactNode {
   const { shared } = useTexts();
   return (
-    <Modal opened={isOpen} onClose={question.onClose} title={title} closeButtonProps={{ 'aria-label': shared.close }}>
+    <Modal
+      opened={isOpen}
+      onClose={question.onClose}
+      title={title}
+      size={size}
+      closeButtonProps={{ 'aria-label': shared.close }}
+    >
       <ConfirmQuestion {...question} />
     </Modal>
   );
 }
 
 /** What stands in a `ConfirmDialog`, for dialogs whose question has a state of its own. */
-export function ConfirmQuestion(props: Omit<ConfirmDialogProps, 'isOpen' | 'title'>): ReactNode {
+export function ConfirmQuestion(props: Omit<ConfirmDialogProps, 'isOpen' | 'title' | 'size'>): ReactNode {
   const { shared } = useTexts();
   const { isPending = false, error } = props;
   return (

@@ -80,7 +80,7 @@ export function newPart(part: Schemas['ContentPart']): DraftPart {
 }
 
 /** The messages of a draft as the contract has them. */
-export function messagesOf(messages: readonly DraftMessage[]): Schemas['Messages'] {
+function messagesOf(messages: readonly DraftMessage[]): Schemas['Messages'] {
   return messages.map(({ role, content }) => ({
     role,
     content: typeof content === 'string' ? content : content.map(({ key: _, ...part }) => part),

@@ -10,8 +10,9 @@ import { versioned } from '../../../shared/versioned.ts';
 import { promptKeys } from '../prompt-queries.ts';
 import { keepSaved } from '../save-cache.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
+import { Comparison } from './comparison.tsx';
 
-/** Asks before a version is restored. It is restored as a new version, so nothing is lost. */
+/** Shows what changes, and asks before a version is restored. It is restored as a new version, so nothing is lost. */
 export function RestoreDialog({
   version,
   isOpen,
@@ -48,6 +49,7 @@ export function RestoreDialog({
       title={texts.restoreTitle(version)}
       text={texts.restoreText(version, newest + 1)}
       confirm={texts.restoreSubmit}
+      size="xl"
       isPending={restoring.isPending}
       error={restoring.error}
       onConfirm={() => {
@@ -58,6 +60,7 @@ export function RestoreDialog({
         onClose();
       }}
     >
+      <Comparison id={id} before={newest} after={version} isFolded />
       {isDirty && <Text size="sm">{texts.restoreDirty}</Text>}
     </ConfirmDialog>
   );
