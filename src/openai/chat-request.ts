@@ -1,5 +1,4 @@
 import type { operations } from '../../generated/types.ts';
-import { ProblemError } from '../errors/problem-error.ts';
 import type {
   Content,
   ImagePart,
@@ -24,8 +23,8 @@ type Choice = Exclude<NonNullable<ChatCompletionCreate['tool_choice']>, string>;
 /**
  * Translates a request of OpenAI's chat completions.
  *
- * @throws {ProblemError} conflicting-members for two different limits; inconsistent-content with the place of an image
- *   that is not a user's, of a result without its call, or of too much extra content
+ * @throws {ProblemError} conflicting-members with the place: two different limits, an image that is not a user's, a result
+ *   without its call, too much extra content
  */
 export function readChatCompletion(sent: ChatCompletionCreate): RequestedGeneration {
   const body = withoutNulls(sent);
@@ -60,7 +59,7 @@ function messagesOf(messages: readonly ChatMessage[]): Message[] {
       case 'tool': {
         const toolCallId = message.tool_call_id ?? '';
         const toolName = toolNames.get(toolCallId);
-        if (toolName === undefined) throw inconsistent(`${pointer}/tool_call_id`, 'is not the id of a call before it');
+        if (toolName === undefined) throw conflict(`${pointer}/tool_call_id`, 'must be the id of a call before it');
         return { role: 'tool', toolCallId, toolName, content: textOf(message, pointer) };
       }
       case 'assistant': {
@@ -83,7 +82,7 @@ function contentOf({ content }: ChatMessage, pointer: string, takesImages: boole
   if (typeof content === 'string') return content;
   return (content ?? []).map((part, index): TextPart | ImagePart => {
     if (part.type !== 'image_url') return { type: 'text', text: part.text ?? part.refusal ?? '' };
-    if (!takesImages) throw inconsistent(`${pointer}/content/${index}`, 'is an image, which only a user can send');
+    if (!takesImages) throw conflict(`${pointer}/content/${index}`, 'is an image, which only a user can send');
     return { type: 'image', url: part.image_url?.url ?? '' };
   });
 }
@@ -99,7 +98,7 @@ const longestExtra = 64 * 1024;
 
 function toToolCall({ id, function: called, extra_content }: ChatToolCall, pointer: string): ToolCall {
   if (extra_content !== undefined && Buffer.byteLength(JSON.stringify(extra_content)) > longestExtra) {
-    throw inconsistent(`${pointer}/extra_content`, `must have at most ${longestExtra} bytes as JSON text`);
+    throw conflict(`${pointer}/extra_content`, `must have at most ${longestExtra} bytes as JSON text`);
   }
   return {
     ...{ id, name: called.name, arguments: called.arguments },
@@ -156,13 +155,6 @@ function toTool({ function: tool }: NonNullable<ChatCompletionCreate['tools']>[n
 function choiceOf(choice: string | Choice): ToolChoice {
   // The contract's pattern allows only these texts.
   return typeof choice === 'string' ? (choice as 'auto' | 'none' | 'required') : { name: choice.function.name };
-}
-
-function inconsistent(pointer: string, detail: string): ProblemError {
-  return new ProblemError('inconsistent-content', {
-    detail: 'The members of the request do not fit together.',
-    errors: [{ detail, pointer }],
-  });
 }
 
 /**

@@ -9826,7 +9826,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["TestRunNotFoundProblem"];
             };
         };
-        /** @description The body is not JSON, or a parameter, a header or the body does not follow the contract, also because it asks for something that this service does not do. Or members of the body contradict each other. */
+        /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
         InvalidGenerateRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -10013,7 +10013,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not JSON, or a parameter, a header or the body does not follow the contract, also because it asks for something that this service does not do. Or members of the body contradict each other. */
+        /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
         CompatibleInvalidGenerateRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
