@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { components } from '../../generated/types.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
+import { startMockProvider, type MockProvider, type Step } from '../support/mock-provider.ts';
 import { readEvents } from '../support/server-sent-events.ts';
 import { startTestService, type Answer } from '../support/service.ts';
 import { mockUsage } from '../support/mock-vendors.ts';
@@ -462,21 +462,29 @@ describe('a provider that is slow to begin', () => {
   });
   const begin = (body: Record<string, unknown> = {}): Promise<Response> =>
     slow.invokeUntil(new AbortController().signal, prompt, { stream: true, ...body });
+  /** The provider's answer, which begins when the returned function is called. */
+  const answerLater = (...steps: readonly Step[]): (() => void) => {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    slow.mock.behave('model-a', { kind: 'stream', steps: [{ wait: promise }, ...steps] });
+    return () => {
+      resolve(undefined);
+    };
+  };
 
   it('gets heartbeats after a while, and then its events', async () => {
-    const { promise: go, resolve } = Promise.withResolvers<undefined>();
-    slow.mock.behave('model-a', { kind: 'stream', steps: [{ wait: go }, { text: 'Late.' }, { finish: 'stop' }] });
+    const answer = answerLater({ text: 'Late.' }, { finish: 'stop' });
     const response = await begin();
     expect([response.status, response.headers.get('x-provider')]).toEqual([200, 'mock']);
     const reading = read(response);
     await reading.until(': keep-alive\n\n'.repeat(3));
-    resolve(undefined);
+    answer();
     expect(typesOf(eventsOf(await reading.rest()))).toEqual(['start', 'text', 'finish']);
   });
 
   it('can still be replaced by a fallback', async () => {
-    slow.mock.behave('model-a', { kind: 'stream', steps: [{ pause: 50 }, { error: 'overloaded' }] });
+    const fail = answerLater({ error: 'overloaded' });
     const response = await begin({ fallbacks: [{ provider: 'mock', model: 'model-b' }] });
+    fail();
     expect(response.headers.get('x-model')).toBe('model-a');
     const events = eventsOf(await response.text());
     expect(events[0]).toMatchObject({ type: 'start', model: 'model-b' });
@@ -484,16 +492,19 @@ describe('a provider that is slow to begin', () => {
   });
 
   it('gets an error event if it fails after that', async () => {
-    slow.mock.behave('model-a', { kind: 'stream', steps: [{ pause: 50 }, { error: 'invalid_request_error' }] });
-    const events = eventsOf(await (await begin()).text());
-    expect(typesOf(events)).toEqual(['error']);
+    const fail = answerLater({ error: 'invalid_request_error' });
+    const response = await begin();
+    fail();
+    expect(typesOf(eventsOf(await response.text()))).toEqual(['error']);
   });
 
   it('frees the idempotency key then, because nothing came', async () => {
-    slow.mock.behave('model-a', { kind: 'stream', steps: [{ pause: 50 }, { error: 'invalid_request_error' }] });
+    const fail = answerLater({ error: 'invalid_request_error' });
     const send = (): Promise<Response> =>
       slow.invokeUntil(new AbortController().signal, prompt, { stream: true }, withKey('late'));
-    expect(typesOf(eventsOf(await (await send()).text()))).toEqual(['error']);
+    const response = await send();
+    fail();
+    expect(typesOf(eventsOf(await response.text()))).toEqual(['error']);
     const again = await until(send, ({ status }) => status !== 409);
     expect(textOf(eventsOf(await again.text()))).toBe('Hello from model-a.');
   });

@@ -152,7 +152,10 @@ describe('201', () => {
       INVOKE_TIMEOUT_MS: '700',
     });
     const prompt = await createPrompt(service);
+    const began = performance.now();
     const { body } = await createTestRun(service, prompt, onMock('model-a', 'mock-hang'));
+    // Both calls have the deadline of the run, and the second can begin later.
+    expect(performance.now() - began).toBeGreaterThanOrEqual(690);
     await service.close();
     expect(body.results).toEqual([
       hello('model-a'),
@@ -160,7 +163,7 @@ describe('201', () => {
         error: expect.objectContaining({ type: 'urn:prompt-gateway:problem:provider-timeout', retryable: true }),
       }),
     ]);
-    expect(body.results[1].latency_ms).toBeGreaterThanOrEqual(690);
+    expect(body.results[1].latency_ms).toBeGreaterThan(0);
     expect(harness.mock.requests.find(({ model }) => model === 'mock-hang')?.aborted).toBe(true);
   });
 
