@@ -51,6 +51,7 @@ import { createGenerator } from './generation/generator.ts';
 import { createAnswerChecker } from './json-schema/answer-checker.ts';
 import { createPlanner } from './generation/planner.ts';
 import { createResponseCache } from './generation/response-cache.ts';
+import { createRuns } from './generation/runs.ts';
 import { createInvoke } from './invoke/invoke.ts';
 import { invokeOperations } from './invoke/invoke-operations.ts';
 import { createKeptBytes } from './limits/kept-bytes.ts';
@@ -233,9 +234,10 @@ export function createApp(dependencies: AppDependencies): App {
     timeoutMs: config.invoke.timeoutMs,
     retentionMs: config.limits.testRunRetentionMs,
   });
-  const invoke = createInvoke({ planner, generator, statistics, settings: config.invoke, memory });
-  const prepareRun = createCompatibleRuns({
-    ...{ planner, generator, providers, statistics, memory },
+  const prepareRun = createRuns({ generator, statistics, memory });
+  const invoke = createInvoke({ planner, prepareRun, settings: config.invoke });
+  const prepareCompatibleRun = createCompatibleRuns({
+    ...{ planner, providers, prepareRun },
     timeoutMs: config.invoke.timeoutMs,
   });
 
@@ -284,8 +286,8 @@ export function createApp(dependencies: AppDependencies): App {
     ...testRunOperations(testRuns),
     ...providerOperations(providers),
     ...openAiOperations({ models: createModels({ prompts, providers }) }),
-    ...chatOperations({ prepareRun, clock }),
-    ...responsesOperations({ prepareRun, clock }),
+    ...chatOperations({ prepareRun: prepareCompatibleRun, clock }),
+    ...responsesOperations({ prepareRun: prepareCompatibleRun, clock }),
     ...apiKeyOperations(apiKeys, version),
     ...sessionOperations(sessions, apiKeys, version),
     ...locationOperations(locations, random),

@@ -1,7 +1,8 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Metrics, SpentTokens } from '../observability/metrics.ts';
 import type { CallOptions, GenerateEvent, GenerateResult, Usage } from '../providers/generation.ts';
-import { checkJsonAnswer, type AnswerChecker, type CheckedAnswer } from './json-answer.ts';
+import type { AnswerChecker } from '../json-schema/answer-checker.ts';
+import { checkJsonAnswer, type CheckedAnswer } from './json-answer.ts';
 import type { Target } from './plan.ts';
 
 /** What a target answered, and how long it took. */
@@ -12,7 +13,7 @@ export interface TargetAnswer extends CheckedAnswer {
 
 export interface CallTargetDependencies {
   readonly metrics: Pick<Metrics, 'observeProviderCall'>;
-  readonly checker: AnswerChecker;
+  readonly checker: Pick<AnswerChecker, 'check'>;
 }
 
 /**
@@ -89,7 +90,7 @@ async function checkedAnswer(
   result: GenerateResult,
   call: CallOptions,
   checkJson: boolean,
-  checker: AnswerChecker,
+  checker: Pick<AnswerChecker, 'check'>,
 ): Promise<CheckedAnswer> {
   if (!checkJson) return { result };
   const checked = await checkJsonAnswer(answerFormat, result, call.keyId, checker);

@@ -4,12 +4,12 @@ import type { Metrics } from '../observability/metrics.ts';
 import { scrub } from '../observability/logger.ts';
 import { mayFallBack } from '../providers/failures.ts';
 import { eventsOf, type CallOptions, type FailedAttempt, type GenerateEvent } from '../providers/generation.ts';
+import type { AnswerChecker } from '../json-schema/answer-checker.ts';
 import type { Budget } from '../limits/memory-budget.ts';
 import { createAnswers, noCache, type Answer, type CachePolicy } from './answers.ts';
 import { withAttempts } from './attempts.ts';
 import { streamTarget, type TargetEvent } from './call-target.ts';
 import { createGatheredMemory } from './gathered-memory.ts';
-import type { AnswerChecker } from './json-answer.ts';
 import type { Plan, Target } from './plan.ts';
 import type { ResponseCache } from './response-cache.ts';
 
@@ -59,7 +59,7 @@ export interface Generator {
 
 export interface GeneratorDependencies {
   readonly cache: ResponseCache;
-  readonly checker: AnswerChecker;
+  readonly checker: Pick<AnswerChecker, 'check'>;
   readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
   readonly log: Logger;
   readonly memory: Budget;

@@ -1,22 +1,5 @@
-import type { GenerateResult, Json, JsonObject, ResponseFormat } from '../providers/generation.ts';
-
-/** Checks JSON texts against schemas. */
-export interface AnswerChecker {
-  /**
-   * @param job the schema, and the answer as JSON text
-   * @param key whose check it is
-   */
-  check(
-    job: { readonly schema: JsonObject; readonly json: string },
-    key: string,
-  ): Promise<
-    | { readonly status: 'valid' }
-    /** With JSON pointers to the place in the answer and to the keyword of the schema. */
-    | { readonly status: 'invalid'; readonly place: string; readonly keyword: string }
-    /** The check took too long. */
-    | { readonly status: 'unverified' }
-  >;
-}
+import type { AnswerChecker } from '../json-schema/answer-checker.ts';
+import type { GenerateResult, Json, ResponseFormat } from '../providers/generation.ts';
 
 /** An answer with the value of its JSON. */
 export interface CheckedAnswer {
@@ -39,7 +22,7 @@ export async function checkJsonAnswer(
   format: ResponseFormat | undefined,
   result: GenerateResult,
   key: string,
-  checker: AnswerChecker,
+  checker: Pick<AnswerChecker, 'check'>,
 ): Promise<CheckedAnswer | { readonly mistake: string }> {
   if (format?.type !== 'json' || result.finishReason !== 'stop') return { result };
   let object: Json;

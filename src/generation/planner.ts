@@ -69,10 +69,10 @@ export interface Planner {
   /**
    * A stored prompt, with overrides.
    *
-   * @throws {ProblemError} In this order: prompt-not-found, version-not-found, unknown-label; missing-variables, unknown-variables,
-   *   rendered-prompt-too-large; inconsistent-content, unknown-provider, invalid-provider-option, invalid-schema of an
-   *   override; no-provider-selected, unknown-provider, provider-not-configured, also of the fallbacks; those of
-   *   `messages`; image-not-allowed; unsupported-by-provider
+   * @throws {ProblemError} In this order: prompt-not-found, version-not-found, unknown-label; missing-variables,
+   *   unknown-variables, rendered-prompt-too-large; inconsistent-content, unknown-provider, invalid-provider-option,
+   *   invalid-schema of an override; no-provider-selected, unknown-provider, provider-not-configured, also of the
+   *   fallbacks; those of `messages`; image-not-allowed; unsupported-by-provider
    */
   fromPrompt(request: PromptRequest): Promise<PromptPlan>;
   /** The same without asking whether the targets can do it. @throws {ProblemError} all but unsupported-by-provider */

@@ -1,6 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { toAttempts } from '../generation/attempts.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
+import { joinTexts } from '../generation/runs.ts';
 import type { EventSource } from '../http/event-streams.ts';
 import { serverSentEvent } from '../http/server-sent-events.ts';
 import { toInvocationResult, toWarnings } from './invocation-result.ts';
@@ -24,9 +25,7 @@ export function invocationEvents(
           ...(details.usage !== undefined && { usage: details.usage }),
         }),
     }),
-    merge(one, next) {
-      return one.type === 'text' && next.type === 'text' ? { type: 'text', delta: one.delta + next.delta } : undefined;
-    },
+    merge: joinTexts,
   };
 }
 

@@ -29,7 +29,7 @@ export function invokeOperations(
     },
     async invokePrompt({ path, headers, body, context }) {
       requireScopeOf(body, context.principal);
-      const { promptId, version, selected, unknownVariables, generate, stream } = await invoke({
+      const { plan, selected, generate, stream } = await invoke({
         request: { slugOrId: path.slugOrId, ...toPromptRequest(body) },
         keyId: context.principal.keyId,
         timeoutMs: headers['X-Timeout-Ms'],
@@ -39,9 +39,10 @@ export function invokeOperations(
           context.note(known);
         },
       });
+      const { prompt, unknownVariables } = plan;
       const versions = {
-        'X-Prompt-Id': promptId,
-        'X-Served-Version': version,
+        'X-Prompt-Id': prompt.id,
+        'X-Served-Version': prompt.version,
         ...(body?.version !== undefined && { 'X-Prompt-Version': body.version }),
       };
       if (body?.stream === true) {

@@ -1,10 +1,5 @@
-import { ProblemError } from '../errors/problem-error.ts';
-import type { CallOptions, Usage } from '../providers/generation.ts';
-import type { GenerateOptions, Generated, GeneratedEvent, Generator } from '../generation/generator.ts';
-import type { Planner, PromptRequest } from '../generation/planner.ts';
-import { bytesOf } from '../generation/request-size.ts';
-import type { Budget } from '../limits/memory-budget.ts';
-import type { Statistics } from '../statistics/statistics.ts';
+import type { Planner, PromptPlan, PromptRequest } from '../generation/planner.ts';
+import type { Known, PrepareRun, Run } from '../generation/runs.ts';
 import { parseCacheControl } from './cache-control.ts';
 
 /** A request to run a prompt. */
@@ -18,30 +13,15 @@ export interface Invocation {
   /** The caller's trace context, which is passed on to the providers. */
   readonly traceparent: string | undefined;
   /** Called with the version, and with the provider and model, as soon as they are known. */
-  readonly note: (known: { prompt: string; version: number } | { provider: string; model: string }) => void;
+  readonly note: (known: Known) => void;
   /** The request's `Cache-Control` field; see `parseCacheControl`. */
   readonly cacheControl: string | undefined;
 }
 
 /** An invocation that was checked. Nothing was spent. */
-export interface PreparedInvocation {
-  readonly promptId: string;
-  /** The version that runs. */
-  readonly version: number;
+export interface PreparedInvocation extends Run<PromptPlan> {
   /** The provider and model that are called first. */
   readonly selected: { readonly provider: string; readonly model: string };
-  /** Names of supplied variables that the prompt does not declare or use. */
-  readonly unknownVariables: readonly string[];
-  /**
-   * Runs it.
-   *
-   * @param signal aborted when nobody needs the answer any more
-   * @throws {ProblemError} too-much-in-progress, overloaded; not-cached; provider-*
-   * @throws The reason of `signal` when that is aborted.
-   */
-  generate(signal: AbortSignal): Promise<Generated>;
-  /** The same for a stream. Call one of both, once. */
-  stream(signal: AbortSignal): AsyncGenerator<GeneratedEvent, void, void>;
 }
 
 /**
@@ -60,86 +40,27 @@ export interface InvokeSettings {
 
 export interface InvokeDependencies {
   readonly planner: Pick<Planner, 'fromPrompt'>;
-  readonly generator: Pick<Generator, 'generate' | 'stream'>;
-  readonly statistics: Pick<Statistics, 'invoked'>;
+  readonly prepareRun: PrepareRun;
   readonly settings: InvokeSettings;
-  readonly memory: Budget;
 }
 
-export function createInvoke({ planner, generator, statistics, settings, memory }: InvokeDependencies): Invoke {
-  const termsOf = (
-    { keyId, traceparent, timeoutMs = settings.timeoutMs, cacheControl }: Invocation,
-    signal: AbortSignal,
-  ): [call: CallOptions, options: GenerateOptions] => {
-    const deadline = performance.now() + Math.min(timeoutMs, settings.timeoutMs);
-    const cache = parseCacheControl(cacheControl, settings.cacheMaxAge);
-    return [
-      { keyId, traceparent, signal, deadline },
-      { cache, checkJson: true },
-    ];
-  };
-
-  return async (invocation) => {
-    const { keyId, note } = invocation;
-    let found: { prompt: string; version: number } | undefined;
+export function createInvoke({ planner, prepareRun, settings }: InvokeDependencies): Invoke {
+  return async ({ request, keyId, traceparent, timeoutMs = settings.timeoutMs, cacheControl, note }) => {
     let selected = { provider: '', model: '' };
-    let plan: Awaited<ReturnType<Planner['fromPrompt']>>;
-    try {
-      plan = await planner.fromPrompt({
-        ...invocation.request,
-        onPrompt(known) {
-          found = known;
-          note(known);
-        },
-        onSelected(known) {
-          selected = known;
-          note(known);
-        },
-      });
-    } catch (error) {
-      if (found !== undefined) statistics.invoked(found.prompt, found.version, undefined);
-      throw error;
-    }
-    const { id: promptId, version } = plan.prompt;
-    return {
-      ...{ promptId, version, unknownVariables: plan.unknownVariables },
-      selected,
-      async generate(signal) {
-        let generated: Generated | undefined;
-        let release: (() => void) | undefined;
-        try {
-          release = memory.reserve(keyId, bytesOf(plan));
-          generated = await generator.generate(plan, ...termsOf(invocation, signal));
-          note({ provider: generated.provider, model: generated.model });
-          return generated;
-        } finally {
-          release?.();
-          statistics.invoked(promptId, version, generated);
-        }
-      },
-      async *stream(signal) {
-        let generated: Generated | undefined;
-        let spent: Usage | undefined;
-        let release: (() => void) | undefined;
-        try {
-          release = memory.reserve(keyId, bytesOf(plan));
-          const [call, options] = termsOf(invocation, signal);
-          const onLeft = (usage: Usage): void => {
-            spent = usage;
-          };
-          for await (const event of generator.stream(plan, { ...call, onLeft }, options)) {
-            if (event.type === 'start') note({ provider: event.provider, model: event.model });
-            if (event.type === 'finish') generated = event.generated;
-            yield event;
-          }
-        } catch (error) {
-          if (error instanceof ProblemError) spent = error.extensions.usage;
-          throw error;
-        } finally {
-          release?.();
-          statistics.invoked(promptId, version, generated, spent);
-        }
-      },
-    };
+    const run = await prepareRun({
+      ...{ keyId, traceparent, note },
+      timeoutMs: Math.min(timeoutMs, settings.timeoutMs),
+      options: { cache: parseCacheControl(cacheControl, settings.cacheMaxAge), checkJson: true },
+      plan: (onKnown) =>
+        planner.fromPrompt({
+          ...request,
+          onPrompt: onKnown,
+          onSelected(known) {
+            selected = known;
+            onKnown(known);
+          },
+        }),
+    });
+    return { ...run, selected };
   };
 }

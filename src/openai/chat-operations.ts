@@ -1,12 +1,13 @@
 import type { GeneratedEvent } from '../generation/generator.ts';
+import { joinTexts } from '../generation/runs.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { chatPlaces, readChatCompletion } from './chat-request.ts';
 import { createChunkEncoder, toChatCompletion, type ChatHead } from './chat-representation.ts';
-import { joinTexts, type PrepareRun } from './compatible-runs.ts';
+import type { PrepareCompatibleRun } from './compatible-runs.ts';
 
 export interface ChatOperationsDependencies {
-  readonly prepareRun: PrepareRun;
+  readonly prepareRun: PrepareCompatibleRun;
   readonly clock: Pick<Clock, 'now'>;
 }
 

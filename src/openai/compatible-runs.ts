@@ -1,14 +1,11 @@
 import type { Scope } from '../../generated/operations.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
-import type { Generated, GeneratedEvent, GenerateOptions, Generator } from '../generation/generator.ts';
+import type { GenerateOptions } from '../generation/generator.ts';
 import type { Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
-import { bytesOf } from '../generation/request-size.ts';
-import type { Budget } from '../limits/memory-budget.ts';
-import type { CallOptions } from '../providers/generation.ts';
+import type { Known, PrepareRun, Run } from '../generation/runs.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
-import type { Statistics } from '../statistics/statistics.ts';
 import { modelNotFound } from './model-name.ts';
 import { conflict, readTarget, type RequestedGeneration, type TargetMembers } from './target.ts';
 
@@ -25,19 +22,10 @@ export interface CompatibleRequest {
   readonly keyId: string;
   readonly traceparent: string | undefined;
   /** Called with the version, and with the provider and model, as soon as they are known. */
-  readonly note: (known: { prompt: string; version: number } | { provider: string; model: string }) => void;
+  readonly note: (known: Known) => void;
 }
 
 export type Places = readonly (readonly [RegExp, string])[];
-
-/** A request that can be sent to its provider. */
-export interface CompatibleRun {
-  readonly plan: Plan;
-  /** @throws {ProblemError} too-much-in-progress, overloaded; provider-* */
-  generate(signal: AbortSignal): Promise<Generated>;
-  /** The same for an answer that is streamed. Leaving the loop cancels the call. */
-  stream(signal: AbortSignal): AsyncGenerator<GeneratedEvent, void, void>;
-}
 
 /**
  * Decides what a request sends to whom. Nothing is sent.
@@ -45,14 +33,12 @@ export interface CompatibleRun {
  * @throws {ProblemError} insufficient-scope, model-not-found, conflicting-members; then as `Planner.fromPrompt` and
  *   `Planner.direct`, with the places of this API
  */
-export type PrepareRun = (request: CompatibleRequest) => Promise<CompatibleRun>;
+export type PrepareCompatibleRun = (request: CompatibleRequest) => Promise<Run<Plan>>;
 
 export interface CompatibleRunsDependencies {
   readonly planner: Pick<Planner, 'fromPrompt' | 'direct'>;
-  readonly generator: Pick<Generator, 'generate' | 'stream'>;
   readonly providers: Pick<ProviderRegistry, 'get'>;
-  readonly statistics: Pick<Statistics, 'invoked'>;
-  readonly memory: Budget;
+  readonly prepareRun: PrepareRun;
   /** Deadline of all calls to providers, in milliseconds; for a stream, of the first content. */
   readonly timeoutMs: number;
 }
@@ -60,84 +46,21 @@ export interface CompatibleRunsDependencies {
 /** The answer is passed on as it came. */
 const options: GenerateOptions = { checkJson: false };
 
-export function createCompatibleRuns(dependencies: CompatibleRunsDependencies): PrepareRun {
-  const { generator, statistics, memory, timeoutMs } = dependencies;
-  return async (request) => {
-    const { keyId, traceparent } = request;
-    let found: { readonly prompt: string; readonly version: number } | undefined;
-    const count = (generated: Generated | undefined): void => {
-      if (found !== undefined) statistics.invoked(found.prompt, found.version, generated);
-    };
-    const note: CompatibleRequest['note'] = (known) => {
-      if ('prompt' in known) found = known;
-      request.note(known);
-    };
-    const callOf = (signal: AbortSignal): CallOptions => ({
-      ...{ keyId, traceparent, signal },
-      deadline: performance.now() + timeoutMs,
+export function createCompatibleRuns(dependencies: CompatibleRunsDependencies): PrepareCompatibleRun {
+  const { prepareRun, timeoutMs } = dependencies;
+  return ({ keyId, traceparent, note, ...request }) =>
+    prepareRun({
+      ...{ keyId, traceparent, timeoutMs, options, note },
+      plan: (onKnown) => makePlan(request, onKnown, dependencies),
     });
-    const answered = (generated: Generated): void => {
-      request.note({ provider: generated.provider, model: generated.model });
-      count(generated);
-    };
-    let plan: Plan;
-    try {
-      plan = await makePlan({ ...request, note }, dependencies);
-    } catch (error) {
-      count(undefined);
-      throw error;
-    }
-    return {
-      plan,
-      async generate(signal) {
-        try {
-          const release = memory.reserve(keyId, bytesOf(plan));
-          try {
-            const generated = await generator.generate(plan, callOf(signal), options);
-            answered(generated);
-            return generated;
-          } finally {
-            release();
-          }
-        } catch (error) {
-          count(undefined);
-          throw error;
-        }
-      },
-      async *stream(signal) {
-        let isCounted = false;
-        try {
-          const release = memory.reserve(keyId, bytesOf(plan));
-          try {
-            for await (const event of generator.stream(plan, callOf(signal), options)) {
-              if (event.type === 'finish') {
-                isCounted = true;
-                answered(event.generated);
-              }
-              yield event;
-            }
-          } finally {
-            release();
-          }
-        } finally {
-          if (!isCounted) count(undefined);
-        }
-      },
-    };
-  };
-}
-
-/** Neighbouring texts of an answer that is kept become one. */
-export function joinTexts(one: GeneratedEvent, next: GeneratedEvent): GeneratedEvent | undefined {
-  if (one.type !== 'text' || next.type !== 'text') return undefined;
-  return { type: 'text', delta: one.delta + next.delta };
 }
 
 async function makePlan(
-  request: CompatibleRequest,
-  { planner, providers }: Pick<CompatibleRunsDependencies, 'planner' | 'providers'>,
+  request: Pick<CompatibleRequest, 'target' | 'generation' | 'messagesAt' | 'places' | 'scopes'>,
+  note: (known: Known) => void,
+  { planner, providers }: CompatibleRunsDependencies,
 ): Promise<Plan> {
-  const { generation, scopes, note } = request;
+  const { generation, scopes } = request;
   const target = readTarget(request.target, scopes);
   const { provider } = 'prompt' in target ? target.prompt : target.model;
   if (provider !== undefined && providers.get(provider) === undefined) {

@@ -1,14 +1,15 @@
 import type { GeneratedEvent } from '../generation/generator.ts';
 import type { Plan, Target } from '../generation/plan.ts';
+import { joinTexts } from '../generation/runs.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { joinTexts, type PrepareRun } from './compatible-runs.ts';
+import type { PrepareCompatibleRun } from './compatible-runs.ts';
 import { createResponseEncoder, type Answering } from './response-event-representation.ts';
 import { endOf, itemsOf, toResponse, type ResponseHead } from './response-resource.ts';
 import { readResponseCreate, responsePlaces } from './responses-request.ts';
 
 export interface ResponsesOperationsDependencies {
-  readonly prepareRun: PrepareRun;
+  readonly prepareRun: PrepareCompatibleRun;
   readonly clock: Pick<Clock, 'now'>;
 }
 
