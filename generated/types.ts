@@ -54,7 +54,8 @@ export interface paths {
          * @description Changes the fields that you send and keeps the others. Objects and arrays are replaced as a whole.
          *
          *     A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`,
-         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`) creates a new version, which the next invocation uses. A change of metadata creates no version. Sending the current content
+         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`) creates a new version, which the next
+         *     invocation uses. A change of metadata creates no version. Sending the current content
          *     creates no version. A request that changes nothing keeps `updated_at` and `ETag`.
          *
          *     `warnings` in the answer describes the current content, even if this request did not change it.
@@ -249,8 +250,9 @@ export interface paths {
          *     prompt is `strict`, they are refused with `unknown-variables`.
          *
          *     `parameters` are merged with those of the prompt. `response_format`, `tools`, `tool_choice`, `provider_options` and
-         *     `fallbacks` replace those of the prompt, and `null` means none. The last four also need the scope
-         *     `providers:invoke`. `messages` continue the conversation after the messages of the prompt.
+         *     `fallbacks` replace those of the prompt, and `null` means none. `tools`, `tool_choice`, `provider_options` and
+         *     `fallbacks` also need the scope `providers:invoke`. `messages` continue the conversation after the messages of the
+         *     prompt.
          *
          *     The service checks the request before it calls a provider, in this order: prompt, version or label, variables, what
          *     the request overrides, providers of the prompt and of its fallbacks, appended messages, images, and what each
@@ -276,14 +278,16 @@ export interface paths {
          *     | `error` | the end of a stream that failed after its status was sent: the problem, and the tokens used so far |
          *
          *     Exactly one of `finish` and `error` ends a stream. A stream that ends with neither was cut. Ignore events of other
-         *     types: later releases can add some. Status and headers are sent with the first content, so that failures before it
-         *     have their usual status and fallbacks are tried; but after 10 seconds at most, then with status 200. While there is
-         *     nothing to send, a comment follows every 10 seconds. The deadline applies to the first content; from then on a
-         *     stream ends after 60 seconds without anything from the provider, or after 15 minutes.
+         *     types: later releases can add some. Cached answers come as one `text` event.
          *
-         *     If you close the connection, the calls are canceled, unless the request has an `Idempotency-Key`: then they go
-         *     on, and a repetition gets the whole answer as a short stream. A stream that failed after its first content was paid
-         *     for, so a repetition gets the same failure. Cached answers come as one `text` event.
+         *     Status and headers are sent with the first content. So failures before it have their usual status, and fallbacks are
+         *     called. If there is no content after 10 seconds, status 200 is sent; a failure after that is an `error` event. While
+         *     there is nothing to send, a comment follows every 10 seconds. The deadline applies to the first content. From then
+         *     on a stream ends after 60 seconds without anything from the provider, or after 15 minutes.
+         *
+         *     If you close the connection, the calls are canceled. If the request has an `Idempotency-Key`, they continue instead,
+         *     and a repetition gets the whole answer as a short stream. A stream that failed after its first content was paid for,
+         *     so a repetition gets the same failure.
          */
         post: operations["invokePrompt"];
         delete?: never;
@@ -486,18 +490,18 @@ export interface paths {
          *     - **`prompt`** is a member that OpenAI has only in its Responses API. It gives the stored prompt its `variables`. With
          *       `prompt` and a `model` of a provider, the stored prompt runs on this model.
          *     - **Not supported**: several answers (`n`), `logprobs`, audio, files, `prediction`, web search, custom tools, other
-         *       service tiers, and the deprecated `functions`. What would change the answer or its price is refused with 400, which
-         *       names it in `param`; values that mean the same as leaving it out are accepted. `user`, `metadata`, `store` and hints
-         *       for caches are accepted and ignored. Nothing is stored.
+         *       service tiers, and the deprecated `functions`. A member that would change the answer or its price is refused with
+         *       400, and `param` names it. Values that mean the same as leaving it out are accepted. `user`, `metadata`, `store` and
+         *       hints for caches are accepted and ignored. Nothing is stored.
          *     - **`extra_content`** of a call of a tool is what the provider needs to get back with it, for example a thought
          *       signature. Send the message of the assistant back as it is.
          *     - Answers are neither cached nor checked against a schema.
          *
-         *     With `stream`, the answer is a stream of `chat.completion.chunk` objects as Server-Sent Events. It ends with `data:
-         *     [DONE]`. Calls of tools come as a whole. Status and headers are sent with the first content, so that failures before
-         *     it have their usual status and fallbacks are tried; but after 10 seconds at most. A failure after that ends the
-         *     stream with `data: {"error": …}`, without `[DONE]`. While there is nothing to send, a comment follows every 10
-         *     seconds.
+         *     With `stream`, the answer is a stream of `chat.completion.chunk` objects as Server-Sent Events. It ends with
+         *     `data: [DONE]`. Calls of tools come as a whole. Status and headers are sent with the first content. So failures
+         *     before it have their usual status, and fallbacks are called. If there is no content after 10 seconds, status 200 is
+         *     sent. A failure after that ends the stream with `data: {"error": …}`, without `[DONE]`. While there is nothing to
+         *     send, a comment follows every 10 seconds.
          */
         post: operations["createChatCompletion"];
         delete?: never;
@@ -517,22 +521,22 @@ export interface paths {
         put?: never;
         /**
          * Create a response
-         * @description OpenAI's Responses API, which is also the Open Responses specification (openresponses.org), for their SDKs: a text,
-         *     a conversation, functions, structured answers, and stored prompts by `prompt` or `model`.
+         * @description OpenAI's Responses API, for its SDKs and for those of the Open Responses specification (openresponses.org): texts,
+         *     conversations, functions, structured answers, streams, and stored prompts by `prompt` or `model`.
          *
          *     - **Stored prompts** come first: their messages, then `instructions`, then `input`. Parameters, the form of the
          *       answer and tools of the request override those of the prompt.
          *     - **Nothing is stored.** `store` is always `false`. Send the conversation in `input`; `output` of a response can be
-         *       appended to it as it is. `provider_metadata` of a call goes back to the provider.
-         *       Clients that refer to stored items instead need to be told `store: false` (AI SDK's `openai.responses`).
-         *     - **Not supported**: background responses, `previous_response_id`, `conversation`, tools that run on the server, files,
-         *       `logprobs`, service tiers. What would change the answer or its price is refused with 400, which names it in
-         *       `param`; the values that mean the same as leaving it out are accepted.
+         *       appended to it as it is. `provider_metadata` of a call goes back to the provider. Some clients refer to stored items
+         *       instead, such as `openai.responses` of the AI SDK: set their option `store` to `false`.
+         *     - **Not supported**: background responses, `previous_response_id`, `conversation`, tools that run on the server,
+         *       files, `logprobs`, service tiers. A member that would change the answer or its price is refused with 400, and
+         *       `param` names it. Values that mean the same as leaving it out are accepted.
          *     - Answers are neither cached nor checked against a schema.
          *
-         *     With `stream`, the answer is a stream of the events of this API. If a provider fails before the first event, the
-         *     service tries again or uses a fallback, as without `stream`; its status is sent with the first event, after ten
-         *     seconds at the latest. A failure after that is the event `error`, followed by `response.failed`.
+         *     With `stream`, the answer is a stream of the events of this API. Status and headers are sent with the first content.
+         *     So failures before it have their usual status, and fallbacks are called. If there is no content after 10 seconds,
+         *     status 200 is sent. A failure after that is the event `error`, followed by `response.failed`.
          */
         post: operations["createResponse"];
         delete?: never;
@@ -1800,7 +1804,7 @@ export interface components {
         ModelId: string;
         /**
          * GenerationParameters
-         * @description How the model generates. Each member that is left out is the provider's default.
+         * @description How the model generates. For each member that is left out, the provider uses its default.
          * @example {
          *       "temperature": 0.2,
          *       "max_output_tokens": 500
@@ -1845,7 +1849,7 @@ export interface components {
              */
             presence_penalty?: number;
             /**
-             * @description Above 0, the model avoids tokens the more, the more often they occurred before.
+             * @description Above 0, the model avoids tokens that occurred before, and more so those that occurred often.
              * @example 0.5
              */
             frequency_penalty?: number;
@@ -1862,7 +1866,7 @@ export interface components {
         };
         /**
          * JsonSchema
-         * @description A JSON Schema (draft-07, or 2020-12 if `$schema` is left out) of at most 64 KiB and 32 levels. References start with `#` and stay within the schema. Patterns have no look-around and no back-references. `format` only describes; it is not checked. The schemas of a request have at most 1 MiB together, and their patterns about 16,000 characters.
+         * @description A JSON Schema (draft-07, or 2020-12 if `$schema` is left out) of at most 64 KiB and 32 levels. References start with `#` and stay within the schema. Patterns have no look-around and no back-references. `format` is not checked. The schemas of a request have at most 1 MiB together, and their patterns about 16,000 characters.
          * @example {
          *       "type": "object",
          *       "properties": {
@@ -1983,7 +1987,7 @@ export interface components {
         };
         /**
          * ProviderOptions
-         * @description Options of providers, by the provider's id, with the names that its API or package uses. A call gets only those of its provider. The service accepts options that change how a model answers, and refuses those that it sets itself (model, messages, limits, tools, formats) or that reach other places (addresses, headers, files, stored data). At most 16 KiB. `null` means none. Part of the content: a change creates a new version.
+         * @description Options by the id of their provider, with the names that the provider's API or package uses. A call gets only those of its provider. The service accepts options that change how a model answers. It refuses options that it sets itself (model, messages, limits, tools, formats) and options that reach other places (addresses, headers, files, stored data). At most 16 KiB. `null` means none. Part of the content: a change creates a new version.
          * @example {
          *       "anthropic": {
          *         "effort": "low"
@@ -2133,7 +2137,7 @@ export interface components {
              */
             version: number;
             /**
-             * @description The versions that labels name, by label. Moving a label changes the `ETag`, but neither `updated_at` nor what `If-Match` matches.
+             * @description The versions that labels name, by label. Moving a label changes the `ETag`, but not `updated_at`. An `If-Match` with an earlier `ETag` still matches then.
              * @example {
              *       "production": 1,
              *       "staging": 2
@@ -2274,7 +2278,7 @@ export interface components {
         Retryable: boolean;
         /**
          * Usage
-         * @description Numbers of tokens, as the provider counts them. The first two are 0 if the provider does not give them, the others are absent.
+         * @description Numbers of tokens, as the provider counts them. If it does not give them, the first two are 0, and the others are absent.
          * @example {
          *       "inputTokens": 64,
          *       "outputTokens": 13
@@ -2380,7 +2384,7 @@ export interface components {
             order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             provider_status?: components["schemas"]["ProviderStatus"];
             retryable?: components["schemas"]["Retryable"];
-            /** @description With failures of providers: all calls that were made, if there were several. */
+            /** @description With failures of providers: all calls that failed for this request, the last one included. */
             attempts?: components["schemas"]["FailedAttempt"][];
             usage?: components["schemas"]["Usage"];
         };
@@ -2497,7 +2501,7 @@ export interface components {
         };
         /**
          * GenerationParametersInput
-         * @description How the model generates. Each member that is left out is the provider's default. `null` means none. Part of the content: a change creates a new version.
+         * @description How the model generates. For each member that is left out, the provider uses its default. `null` means none. Part of the content: a change creates a new version.
          * @example {
          *       "temperature": 0.2,
          *       "max_output_tokens": 500
@@ -2542,7 +2546,7 @@ export interface components {
              */
             presence_penalty?: number;
             /**
-             * @description Above 0, the model avoids tokens the more, the more often they occurred before.
+             * @description Above 0, the model avoids tokens that occurred before, and more so those that occurred often.
              * @example 0.5
              */
             frequency_penalty?: number;
@@ -2759,8 +2763,8 @@ export interface components {
         /**
          * PromptUpdate
          * @description Any of the fields. `null` clears `description`, `variables`, `selected_provider`, `selected_model`, `parameters`,
-         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `test_settings`. `id`, `version`, `created_at`, `updated_at` and `warnings` cannot be changed; you can send them with
-         *     their current values.
+         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `test_settings`. `id`, `version`,
+         *     `created_at`, `updated_at` and `warnings` cannot be changed; you can send them with their current values.
          * @example {
          *       "selected_provider": "openai",
          *       "selected_model": "gpt-4.1-mini"
@@ -2800,7 +2804,7 @@ export interface components {
             id?: components["schemas"]["PromptId"];
             version?: components["schemas"]["VersionNumber"];
             /**
-             * @description The versions that labels name. Any value is accepted and ignored, because labels can be moved at any time by others. To move a label, set it.
+             * @description The versions that labels name. Any value is accepted and ignored, because others can move labels at any time. To move a label, use `PUT …/labels/{label}`.
              * @example {
              *       "production": 1,
              *       "staging": 2
@@ -2884,7 +2888,7 @@ export interface components {
         };
         /**
          * LabelSequence
-         * @description Number of the move. The moves of a label are numbered 1, 2, 3 …, also over deletions.
+         * @description Number of the move. The moves of a label are numbered 1, 2, 3 …; a deletion has a number too, and a later label of the same name continues.
          * @example 2
          */
         LabelSequence: number;
@@ -3024,7 +3028,7 @@ export interface components {
             provider_options?: components["schemas"]["ProviderOptions"];
             fallbacks?: components["schemas"]["FallbacksInput"];
             /**
-             * @description Messages that follow those of the prompt: a conversation. They are sent as they are; placeholders in them are not filled in.
+             * @description A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.
              * @example [
              *       {
              *         "role": "user",
@@ -3080,7 +3084,7 @@ export interface components {
             stream?: boolean;
             /**
              * UnsupportedMembers
-             * @description What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: it is left out.
+             * @description What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out.
              * @example ignore
              * @enum {string}
              */
@@ -3241,7 +3245,7 @@ export interface components {
             label?: string;
             /**
              * TestUnsupportedMembers
-             * @description What happens if a provider cannot do something that the prompt asks for. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: it is left out for this provider.
+             * @description What happens if a provider cannot do something that the prompt asks for. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out for this provider.
              * @example ignore
              * @enum {string}
              */
@@ -3626,7 +3630,7 @@ export interface components {
         } | null;
         /**
          * ResponseCreate
-         * @description A request for a model response, as OpenAI's Responses API and the Open Responses specification have it. A member that is `null` counts as left out. Members and values that this service does not support are refused, unless they do not change the answer or its price.
+         * @description A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.
          * @example {
          *       "model": "openai/gpt-4.1-mini",
          *       "input": "Which of our customers wrote this?"
@@ -3889,7 +3893,7 @@ export interface components {
                     [key: string]: unknown;
                 } | null;
                 /**
-                 * @description Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider's default.
+                 * @description Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.
                  * @example true
                  */
                 strict?: boolean | null;
@@ -3956,7 +3960,7 @@ export interface components {
              */
             presence_penalty?: number | null;
             /**
-             * @description Above 0, the model avoids tokens the more, the more often they occurred before.
+             * @description Above 0, the model avoids tokens that occurred before, and more so those that occurred often.
              * @example 0.5
              */
             frequency_penalty?: number | null;
@@ -4202,7 +4206,7 @@ export interface components {
         };
         /**
          * ResponseResource
-         * @description A model response, as OpenAI's Responses API and the Open Responses specification have it. The members that repeat the request show what was sent to the model, with the parameters and tools of a stored prompt.
+         * @description A response of OpenAI's Responses API and of the Open Responses specification. The members that repeat the request show what was sent to the model, with the parameters and tools of a stored prompt.
          * @example {
          *       "id": "resp_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f",
          *       "object": "response",
@@ -7226,7 +7230,7 @@ export interface components {
             order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             provider_status?: components["schemas"]["ProviderStatus"];
             retryable?: components["schemas"]["Retryable"];
-            /** @description With failures of providers: all calls that were made, if there were several. */
+            /** @description With failures of providers: all calls that failed for this request, the last one included. */
             attempts?: components["schemas"]["FailedAttempt"][];
             usage?: components["schemas"]["Usage"];
         };
@@ -9655,7 +9659,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["RequestTimeoutProblem"];
             };
         };
-        /** @description The body is larger than 1 MiB; than 20 MiB to invoke a prompt or a model; or than 16 KiB for an operation that needs no key. */
+        /** @description The body is too large. The limit is 1 MiB; 20 MiB for a body that invokes or renders a prompt or calls a model; 16 KiB for an operation that needs no key. */
         ContentTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -10138,7 +10142,7 @@ export interface components {
                 "application/json": components["schemas"]["CompatibleError"];
             };
         };
-        /** @description The body is larger than 1 MiB; than 20 MiB to invoke a prompt or a model; or than 16 KiB for an operation that needs no key. */
+        /** @description The body is too large. The limit is 1 MiB; 20 MiB for a body that invokes or renders a prompt or calls a model; 16 KiB for an operation that needs no key. */
         CompatibleContentTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -12153,7 +12157,7 @@ export interface operations {
                      */
                     presence_penalty?: number | null;
                     /**
-                     * @description Above 0, the model avoids tokens the more, the more often they occurred before.
+                     * @description Above 0, the model avoids tokens that occurred before, and more so those that occurred often.
                      * @example 0.5
                      */
                     frequency_penalty?: number | null;

@@ -67,7 +67,8 @@ export interface PromptsResource {
    * Changes the fields that you send and keeps the others. Objects and arrays are replaced as a whole.
    *
    * A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`,
-   * `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`) creates a new version, which the next invocation uses. A change of metadata creates no version. Sending the current content
+   * `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`) creates a new version, which the next
+   * invocation uses. A change of metadata creates no version. Sending the current content
    * creates no version. A request that changes nothing keeps `updated_at` and `ETag`.
    *
    * `warnings` in the answer describes the current content, even if this request did not change it.
@@ -111,8 +112,9 @@ export interface PromptsResource {
    * prompt is `strict`, they are refused with `unknown-variables`.
    *
    * `parameters` are merged with those of the prompt. `response_format`, `tools`, `tool_choice`, `provider_options` and
-   * `fallbacks` replace those of the prompt, and `null` means none. The last four also need the scope
-   * `providers:invoke`. `messages` continue the conversation after the messages of the prompt.
+   * `fallbacks` replace those of the prompt, and `null` means none. `tools`, `tool_choice`, `provider_options` and
+   * `fallbacks` also need the scope `providers:invoke`. `messages` continue the conversation after the messages of the
+   * prompt.
    *
    * The service checks the request before it calls a provider, in this order: prompt, version or label, variables, what
    * the request overrides, providers of the prompt and of its fallbacks, appended messages, images, and what each
@@ -138,14 +140,16 @@ export interface PromptsResource {
    * | `error` | the end of a stream that failed after its status was sent: the problem, and the tokens used so far |
    *
    * Exactly one of `finish` and `error` ends a stream. A stream that ends with neither was cut. Ignore events of other
-   * types: later releases can add some. Status and headers are sent with the first content, so that failures before it
-   * have their usual status and fallbacks are tried; but after 10 seconds at most, then with status 200. While there is
-   * nothing to send, a comment follows every 10 seconds. The deadline applies to the first content; from then on a
-   * stream ends after 60 seconds without anything from the provider, or after 15 minutes.
+   * types: later releases can add some. Cached answers come as one `text` event.
    *
-   * If you close the connection, the calls are canceled, unless the request has an `Idempotency-Key`: then they go
-   * on, and a repetition gets the whole answer as a short stream. A stream that failed after its first content was paid
-   * for, so a repetition gets the same failure. Cached answers come as one `text` event.
+   * Status and headers are sent with the first content. So failures before it have their usual status, and fallbacks are
+   * called. If there is no content after 10 seconds, status 200 is sent; a failure after that is an `error` event. While
+   * there is nothing to send, a comment follows every 10 seconds. The deadline applies to the first content. From then
+   * on a stream ends after 60 seconds without anything from the provider, or after 15 minutes.
+   *
+   * If you close the connection, the calls are canceled. If the request has an `Idempotency-Key`, they continue instead,
+   * and a repetition gets the whole answer as a short stream. A stream that failed after its first content was paid for,
+   * so a repetition gets the same failure.
    *
    * @param slugOrId The prompt's slug or its id.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
