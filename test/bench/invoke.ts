@@ -1,30 +1,20 @@
-import { execFile, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { installPythonPackage } from '../../src/db/embedded/python-package.ts';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import { checkSetting, fastEngine, startDatabaseServer } from '../support/database-server.ts';
-import { silentLog } from '../support/log.ts';
-import { startFlags } from '../support/start-flags.ts';
-import type { LoadResult } from './load.ts';
 import { freePort } from '../../src/db/embedded/server-process.ts';
+import { fastEngine, startDatabaseServer } from '../support/database-server.ts';
+import { silentLog } from '../support/log.ts';
+import { adminKey, directHeaders, messages, model, startMock, startPortkey, startService, ticket } from './gateways.ts';
+import type { LoadResult } from './load.ts';
 import { cpuTime, loadFromOutside, residentMemory, startProgram, stopProgram } from './processes.ts';
 import { median, warmUpSeconds } from './statistics.ts';
 
-const run = promisify(execFile);
-const root = path.resolve(import.meta.dirname, '../..');
-const portkeyRelease = '1.15.2';
 const liteLlmRelease = '1.106.2';
 /** The number of prompts that the invocations are spread over. */
 const manyPrompts = 1_000;
-const adminKey = 'administrator-key-of-the-benchmark-0123456789';
-const model = 'gpt-5-mini';
-
-const system = `You summarise support tickets. ${'Keep to the facts of the ticket. '.repeat(15)}`;
-const ticket = `The export button does nothing. ${'I pressed it again and again. '.repeat(10)}`;
-const user = `Summarise this ticket in three sentences:\n\n${ticket}`;
 
 interface Contestant {
   readonly name: string;
@@ -62,7 +52,7 @@ export async function benchInvoke({ connections, rounds, seconds, delayMs }: Inv
   const children: ChildProcess[] = [];
   const database = await startDatabaseServer(fastEngine, silentLog);
   try {
-    const provider = `http://127.0.0.1:${await startMock(children, delayMs)}/v1`;
+    const provider = await startMock(children, delayMs);
     const contestants = [
       direct(provider),
       ...(await gateway(children, folder, provider, database.uri)),
@@ -96,26 +86,11 @@ async function load(contestant: Contestant, connections: number, seconds: number
   return { ...result, cpu: (used * 1000) / result.requests };
 }
 
-async function startMock(children: ChildProcess[], delayMs: number): Promise<number> {
-  const port = await freePort();
-  const args = ['test/support/mock-provider.ts', '--port', String(port), '--delay-ms', String(delayMs)];
-  children.push(await startProgram(process.execPath, args.map(absolute), `http://127.0.0.1:${port}/`));
-  return port;
-}
-
-function absolute(argument: string): string {
-  return argument.endsWith('.ts') ? path.join(root, argument) : argument;
-}
-
 function direct(provider: string): Contestant {
-  const messages = [
-    { role: 'system', content: system },
-    { role: 'user', content: user },
-  ];
   return {
     name: 'direct call',
     url: `${provider}/chat/completions`,
-    headers: { 'content-type': 'application/json', authorization: 'Bearer sk-bench' },
+    headers: directHeaders,
     body: JSON.stringify({ model, messages }),
     process: undefined,
     results: new Map(),
@@ -128,63 +103,21 @@ async function gateway(
   provider: string,
   databaseUri: string,
 ): Promise<Contestant[]> {
-  const url = `http://127.0.0.1:${await freePort()}`;
-  const child = await startProgram(
-    process.execPath,
-    [...startFlags, absolute('src/server.ts')],
-    `${url}/health/ready`,
-    {
-      PORT: new URL(url).port,
-      DATA_DIR: folder,
-      MONGODB_URI: databaseUri,
-      ...checkSetting(fastEngine),
-      ADMIN_API_KEY: adminKey,
-      RATE_LIMIT: 'off',
-      OPENAI_API_KEY: 'sk-bench',
-      OPENAI_BASE_URL: provider,
-    },
-  );
-  children.push(child);
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${adminKey}` };
-  const prompt = {
-    name: 'Bench',
-    messages: [
-      { role: 'system', content: system },
-      { role: 'user', content: 'Summarise this ticket in {{sentences|three}} sentences:\n\n{{ticket}}' },
-    ],
-    variables: { ticket: { required: true } },
-    selected_provider: 'openai',
-    selected_model: model,
-  };
-  for (let index = 0; index < manyPrompts; index += 1) {
-    const body = JSON.stringify({ ...prompt, slug: `bench-${index}` });
-    const created = await fetch(`${url}/api/v1/prompts`, { method: 'POST', headers, body });
-    if (created.status !== 201) throw new Error(await created.text());
-    await created.arrayBuffer();
-  }
-  const shared = { headers, body: JSON.stringify({ variables: { ticket } }), process: child };
+  const { name, url, headers, process } = await startService(children, folder, provider, databaseUri, manyPrompts);
+  const shared = { headers, body: JSON.stringify({ variables: { ticket } }), process };
   const invoke = `${url}/api/v1/prompts/bench-{i}/invoke`;
   return [
-    { ...shared, name: `prompt-gateway, ${manyPrompts} prompts`, url: invoke, spread: manyPrompts, results: new Map() },
-    { ...shared, name: 'prompt-gateway, 1 prompt', url: invoke, results: new Map() },
+    { ...shared, name: `${name}, ${manyPrompts} prompts`, url: invoke, spread: manyPrompts, results: new Map() },
+    { ...shared, name: `${name}, 1 prompt`, url: invoke, results: new Map() },
   ];
 }
 
 async function portkey(children: ChildProcess[], provider: string): Promise<Contestant> {
-  const prefix = path.join(defaultCacheDir(process.env, homedir()), `portkey-${portkeyRelease}`);
-  await run('npm', ['install', '--no-save', '--prefix', prefix, `@portkey-ai/gateway@${portkeyRelease}`]);
-  const port = await freePort();
-  const script = path.join(prefix, 'node_modules/@portkey-ai/gateway/build/start-server.js');
-  children.push(
-    await startProgram(process.execPath, [script, '--headless', `--port=${port}`], `http://127.0.0.1:${port}/`),
-  );
-  const { headers, body } = direct(provider);
+  const started = await startPortkey(children, provider);
   return {
-    name: `Portkey ${portkeyRelease}`,
-    url: `http://127.0.0.1:${port}/v1/chat/completions`,
-    headers: { ...headers, 'x-portkey-provider': 'openai', 'x-portkey-custom-host': provider },
-    body,
-    process: children.at(-1),
+    ...started,
+    url: `${started.url}/v1/chat/completions`,
+    body: JSON.stringify({ model, messages }),
     results: new Map(),
   };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { LoadOptions, LoadResult } from './load.ts';
+import type { StreamLoadOptions, StreamLoadResult } from './stream-load.ts';
 
 const run = promisify(execFile);
 
@@ -53,6 +54,15 @@ export async function cpuTime(pid: number | undefined): Promise<number> {
 
 /** Applies load from a process of its own. */
 export async function loadFromOutside(options: LoadOptions): Promise<LoadResult> {
-  const { stdout } = await run(process.execPath, [`${import.meta.dirname}/load.ts`, JSON.stringify(options)]);
-  return JSON.parse(stdout) as LoadResult;
+  return (await runProgram('load.ts', options)) as LoadResult;
+}
+
+/** Reads streams from a process of its own. */
+export async function readStreamsFromOutside(options: StreamLoadOptions): Promise<StreamLoadResult> {
+  return (await runProgram('stream-load.ts', options)) as StreamLoadResult;
+}
+
+async function runProgram(file: string, options: unknown): Promise<unknown> {
+  const { stdout } = await run(process.execPath, [`${import.meta.dirname}/${file}`, JSON.stringify(options)]);
+  return JSON.parse(stdout) as unknown;
 }

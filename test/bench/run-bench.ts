@@ -1,16 +1,18 @@
 /**
- * `npm run bench` prints the tables of the README. Give names (`request-path`, `cold-start`, `invoke`) to run only some
+ * `npm run bench` prints the tables of the README. Give names (`request-path`, `cold-start`, `invoke`, `streams`) to run only some
  * of them. The benchmarks run on loopback, one after the other, for a limited time. Figures are medians.
  */
 import { availableParallelism, cpus } from 'node:os';
 import { benchColdStart } from './cold-start.ts';
 import { benchInvoke } from './invoke.ts';
 import { benchRequestPath } from './request-path.ts';
+import { benchStreams } from './streams.ts';
 
 const benches = {
   'request-path': () => benchRequestPath(7, 3),
   'cold-start': () => benchColdStart(7),
   invoke: () => benchInvoke({ connections: [1, 8, 16, 32], rounds: 3, seconds: 3, delayMs: 0 }),
+  streams: () => benchStreams(1, 2),
 };
 
 const wanted = process.argv.slice(2);
