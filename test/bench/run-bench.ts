@@ -12,7 +12,7 @@ const benches = {
   'request-path': () => benchRequestPath(7, 3),
   'cold-start': () => benchColdStart(7),
   invoke: () => benchInvoke({ connections: [1, 8, 16, 32], rounds: 3, seconds: 3, delayMs: 0 }),
-  streams: () => benchStreams(1, 2),
+  streams: () => benchStreams(3, 2),
 };
 
 const wanted = process.argv.slice(2);

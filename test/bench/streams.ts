@@ -94,7 +94,7 @@ async function read(contestant: Contestant, measurement: Measurement, seconds: n
   const result = await readStreamsFromOutside({
     ...{ url, headers, connections, seconds, tokens },
     // The tokens of the mock provider are `word0 `, `word1 ` …
-    ...{ body: body(`mock-drip-${pause}-${tokens}`), mark: '"word' },
+    ...{ body: body(`mock-drip-${pause}-${tokens}`), mark: 'word' },
   });
   const used = child === undefined ? Number.NaN : (await cpuTime(child.pid)) - before;
   return { ...result, cpu: (used * 1000) / (result.streams * tokens) };
