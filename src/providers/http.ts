@@ -1,3 +1,4 @@
+import type { Socket, TcpNetConnectOpts as ConnectOpts } from 'node:net';
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { StreamedResponse, type StreamLimits } from './streamed-response.ts';
 import { WholeResponse } from './whole-response.ts';
@@ -59,7 +60,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
     ...defaultOptions,
     ...options,
   };
-  const createAgent = (perOrigin: number): Agent =>
+  const createAgent = (perOrigin: number, connect: object = {}): Agent =>
     new Agent({
       connections: perOrigin,
       pipelining: 1,
@@ -69,10 +70,13 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
       // A shorter time that the server announces in Keep-Alive applies.
       keepAliveTimeout: 30_000,
       // `lookup` reaches net.connect and tls.connect, but is missing in undici's type.
-      connect: { timeout: connectTimeout, lookup: toLookupFunction(lookUp) } as buildConnector.BuildOptions,
+      connect: {
+        ...{ timeout: connectTimeout, lookup: toLookupFunction(lookUp) },
+        ...connect,
+      } as buildConnector.BuildOptions,
     });
   const agent = createAgent(connections);
-  const streamAgent = createAgent(streamConnections);
+  const streamAgent = createAgent(streamConnections, smallReads());
 
   const createFetch =
     (
@@ -113,6 +117,26 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
     }),
     async close() {
       await Promise.all([agent.close(), streamAgent.close()]);
+    },
+  };
+}
+
+/** The most bytes of a stream that are read from a connection at once. */
+const readBytes = 8 * 1024;
+
+/**
+ * Options of connections. Node reads up to 64 KiB at once, and reads again until it has as much. Streams that nobody
+ * takes would keep all that.
+ */
+function smallReads(): Pick<ConnectOpts, 'onread'> & { highWaterMark: number } {
+  return {
+    highWaterMark: readBytes,
+    onread: {
+      // All connections can share it, because its content is copied before the next read.
+      buffer: Buffer.alloc(readBytes),
+      callback(this: Socket, size: number, buffer: Uint8Array): boolean {
+        return this.push(Buffer.from(buffer.subarray(0, size)));
+      },
     },
   };
 }

@@ -10,7 +10,7 @@ export interface StreamLimits {
 }
 
 /** From this many bytes that nobody has read yet, the connection is not read until there are fewer. */
-const mostUnreadBytes = 8_192;
+const mostUnreadBytes = 4_096;
 
 /** The largest piece that is passed on. The packages' pipelines hold a few pieces. */
 const pieceBytes = 4_096;

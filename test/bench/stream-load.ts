@@ -86,7 +86,9 @@ async function readStreams(options: StreamLoadOptions): Promise<StreamLoadResult
       let socket: Socket | undefined;
       while (performance.now() < end) {
         if (socket === undefined || socket.destroyed) {
-          socket = connect(Number(port), hostname).setNoDelay().on('error', () => undefined);
+          socket = connect(Number(port), hostname)
+            .setNoDelay()
+            .on('error', () => undefined);
         }
         await readOne(socket);
       }
