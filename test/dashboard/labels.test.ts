@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -40,6 +40,10 @@ async function setLabel(id: string, name: string, version: number): Promise<void
   expect(status).toBeLessThan(300);
 }
 
+/** By keyboard: a notification can lie over a button, and stays as long as the pointer is on it. */
+const press = (button: Locator): Promise<void> => enabled(button).press('Enter');
+const enabled = (button: Locator): Locator => button.and(button.page().locator(':enabled'));
+
 const rowsOf = (page: Page, table: string): Promise<string[]> =>
   page.getByRole('table', { name: table }).getByRole('rowheader').allTextContents();
 
@@ -49,60 +53,66 @@ describe('labels', () => {
     const id = await createVersions('Released');
     const page = await openSignedIn(browser, service, `/prompts/${id}/history`);
     await page.getByText('No labels yet').waitFor();
-    await page.getByRole('button', { name: 'New label' }).click();
+    await press(page.getByRole('button', { name: 'New label' }));
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('combobox', { name: 'Label' }).fill('Production');
     await dialog.getByText('Begin with a lower-case letter').waitFor();
     await dialog.getByRole('combobox', { name: 'Label' }).fill('production');
     await dialog.getByLabel('Version').selectOption('1');
     await dialog.getByText('production is a new label.').waitFor();
-    await dialog.getByRole('button', { name: 'Create production → v1' }).click();
+    await press(dialog.getByRole('button', { name: 'Create production → v1' }));
     await page.getByText('production names version 1 now.').waitFor();
+    await dialog.waitFor({ state: 'detached' });
     await page.getByText('production → v1').waitFor();
 
-    await page.getByRole('button', { name: 'Move production' }).click();
+    await press(page.getByRole('button', { name: 'Move production' }));
     await dialog.getByText('What changes for production: v1 → v3').waitFor();
     await dialog.locator('.cm-merge-b .cm-changedLine', { hasText: 'Three.' }).waitFor();
     await takeScreenshots(page, 'prompt-label-move');
 
     // Someone else is faster: nothing is moved, and the difference is that to the version which they chose.
     await setLabel(id, 'production', 2);
-    await dialog.getByRole('button', { name: 'Move production to v3' }).click();
+    await press(dialog.getByRole('button', { name: 'Move production to v3' }));
     await dialog.getByRole('alert').getByText('has moved production to version 2. Nothing was changed.').waitFor();
     await dialog.getByText('What changes for production: v2 → v3').waitFor();
     await dialog.locator('.cm-merge-a .cm-changedLine', { hasText: 'Two.' }).waitFor();
     await expectAccessible(page);
-    await dialog.getByRole('button', { name: 'Move production to v3' }).click();
+    await press(dialog.getByRole('button', { name: 'Move production to v3' }));
+    await dialog.waitFor({ state: 'detached' });
     await page.getByText('production → v3').waitFor();
+    await page.getByRole('rowheader', { name: 'Version 3' }).getByText('production').waitFor();
     expect(await rowsOf(page, 'Versions')).toEqual(['Version 3Currentproduction', 'Version 2', 'Version 1']);
 
     // A version gets a label where it stands in the history; a label that exists is moved.
-    await page.getByRole('button', { name: 'Set a label on version 2' }).click();
+    await press(page.getByRole('button', { name: 'Set a label on version 2' }));
     await dialog.getByRole('combobox', { name: 'Label' }).fill('staging');
-    await dialog.getByRole('button', { name: 'Create staging → v2' }).click();
+    await press(dialog.getByRole('button', { name: 'Create staging → v2' }));
+    await dialog.waitFor({ state: 'detached' });
     await page.getByText('staging → v2').waitFor();
-    await page.getByRole('button', { name: 'Set a label on version 2' }).click();
+    await press(page.getByRole('button', { name: 'Set a label on version 2' }));
     await dialog.getByRole('combobox', { name: 'Label' }).fill('production');
     await dialog.getByText('What changes for production: v3 → v2').waitFor();
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await press(dialog.getByRole('button', { name: 'Cancel' }));
+    await dialog.waitFor({ state: 'detached' });
     await expectAccessible(page);
     await takeScreenshots(page, 'prompt-labels');
 
-    await page.getByRole('button', { name: 'More actions for production' }).click();
-    await page.getByRole('menuitem', { name: 'History' }).click();
+    await press(page.getByRole('button', { name: 'More actions for production' }));
+    await press(page.getByRole('menuitem', { name: 'History' }));
     await dialog.getByRole('table', { name: 'History of production' }).waitFor();
     expect(await rowsOf(page, 'History of production')).toEqual(['v3', 'v2', 'v1']);
     await expectAccessible(page);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
 
-    await page.getByRole('button', { name: 'More actions for production' }).click();
-    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await press(page.getByRole('button', { name: 'More actions for production' }));
+    await press(page.getByRole('menuitem', { name: 'Delete' }));
     await dialog.getByText('production names version 3.').waitFor();
+    await enabled(dialog.getByRole('button', { name: 'Delete label' })).waitFor();
     await setLabel(id, 'production', 1);
-    await dialog.getByRole('button', { name: 'Delete label' }).click();
+    await press(dialog.getByRole('button', { name: 'Delete label' }));
     await dialog.getByRole('alert').getByText('has moved production to version 1.').waitFor();
-    await dialog.getByRole('button', { name: 'Delete label' }).click();
+    await press(dialog.getByRole('button', { name: 'Delete label' }));
     await page.getByText('production is deleted.').waitFor();
     await page.getByText('production → v1').waitFor({ state: 'detached' });
     const { body: stored } = await service.call('GET', `/api/v1/prompts/${id}`);
@@ -115,13 +125,13 @@ describe('labels', () => {
     const page = await openSignedIn(browser, service, `/prompts/${id}/playground`);
     await page.getByLabel('Version').selectOption('production → v1');
     await page.getByRole('region', { name: 'curl' }).getByText('"label": "production"').waitFor();
-    await page.getByRole('button', { name: 'Run' }).click();
+    await press(page.getByRole('button', { name: 'Run' }));
     await page.getByRole('region', { name: 'Answer' }).getByText('One.').waitFor();
     expect(await page.locator('dl').textContent()).toContain('Served version1');
 
     await page.getByRole('link', { name: 'Test runs' }).click();
     await page.getByLabel('Version').selectOption('production');
-    await page.getByRole('button', { name: 'Run on 1 target' }).click();
+    await press(page.getByRole('button', { name: 'Run on 1 target' }));
     await page.getByRole('region', { name: 'Answer 1: echo / echo-1' }).getByText('One.').waitFor();
   });
 
@@ -133,14 +143,14 @@ describe('labels', () => {
     // Another screen reads the prompt again, as the focus of the window does.
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByRole('button', { name: 'Move production' }).waitFor();
-    await page.getByRole('button', { name: 'Move production' }).click();
+    await press(page.getByRole('button', { name: 'Move production' }));
     await page.getByLabel('Version', { exact: true }).selectOption('2');
-    await page.getByRole('button', { name: 'Move production to v2' }).click();
+    await press(page.getByRole('button', { name: 'Move production to v2' }));
     await page.getByText('production → v2').waitFor();
     await page.getByRole('link', { name: 'Editor' }).click();
     await page.getByText('Unsaved changes').waitFor();
     expect(await page.getByText('Someone else has changed this prompt').count()).toBe(0);
-    await page.getByRole('button', { name: 'Save' }).click();
+    await press(page.getByRole('button', { name: 'Save' }));
     await page.getByRole('heading', { name: 'Renamed', level: 1 }).waitFor();
   });
 
@@ -155,7 +165,7 @@ describe('labels', () => {
     for (const name of [/^Move/, /^New label/, /^Set a label/]) {
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     }
-    await page.getByRole('button', { name: 'More actions for production' }).click();
+    await press(page.getByRole('button', { name: 'More actions for production' }));
     await page.getByRole('menuitem', { name: 'History' }).waitFor();
     expect(await page.getByRole('menuitem', { name: 'Delete' }).count()).toBe(0);
   });

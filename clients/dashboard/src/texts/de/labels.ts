@@ -26,6 +26,7 @@ export const labels: Texts['labels'] = {
     nameMistake:
       'Beginnen Sie mit einem Kleinbuchstaben, dann Kleinbuchstaben, Ziffern und Bindestriche; höchstens 32 Zeichen; nicht „latest“.',
     version: 'Version',
+    versionHint: 'Die Version, die es dann nennt.',
     difference: (name, from, to) => `Was sich für ${name} ändert: v${from} → v${to}`,
     creates: (name, version) => `${name} ist ein neues Label. Aufrufe darüber führen Version ${version} aus.`,
     same: (name, version) => `${name} nennt schon Version ${version}.`,

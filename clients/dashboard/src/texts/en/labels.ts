@@ -24,6 +24,7 @@ export const labels = {
     nameMistake:
       'Begin with a lower-case letter, go on with lower-case letters, digits and hyphens; at most 32 characters; not “latest”.',
     version: 'Version',
+    versionHint: 'The version that it names then.',
     difference: (name: string, from: number, to: number) => `What changes for ${name}: v${from} → v${to}`,
     creates: (name: string, version: number) => `${name} is a new label. Invocations by it run version ${version}.`,
     same: (name: string, version: number) => `${name} names version ${version} already.`,

@@ -42,7 +42,7 @@ export function VersionTable({
     {
       key: 'version',
       header: texts.columns.version,
-      width: '30%',
+      width: '34%',
       cell: ({ version }) => (
         <Group component="span" gap={6}>
           <Text span size="sm" fw={500}>
@@ -77,7 +77,7 @@ export function VersionTable({
       header: shared.table.actions,
       hasNoLabel: true,
       align: 'end',
-      width: 200,
+      width: 250,
       cell: ({ version }) => (
         <Group gap={6} justify="flex-end" wrap="nowrap">
           {canWrite && version !== newest && (

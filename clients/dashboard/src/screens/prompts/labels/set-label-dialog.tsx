@@ -97,7 +97,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
         )}
         <NativeSelect
           label={texts.version}
-          {...(target.name === undefined && { description: '\u00a0' })}
+          description={texts.versionHint}
           value={String(version)}
           data={versionOptions(newest, version, (one) =>
             one === newest ? prompts.history.currentVersion(one) : prompts.history.version(one),
