@@ -4,7 +4,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMemory } from '../../bench/processes.ts';
-import { startMockProvider, type MockProvider, type Step } from '../../support/mock-provider.ts';
+import { startMockProvider, type MockProvider, type RecordedRequest, type Step } from '../../support/mock-provider.ts';
 import { figuresOf, type Figure, type Scenario, type Target, type World } from '../hostile-world.ts';
 
 /** A stream as its caller saw it. */
@@ -232,7 +232,10 @@ const unread: Scenario = {
       const steps = Array.from({ length: 10_000 }, (): Step => ({ text: '\u0001'.repeat(1_000) }));
       for (let index = 0; index < streams; index += 1) mock.behave('unread', { kind: 'stream', steps });
       const sockets = await Promise.all(Array.from({ length: streams }, () => openUnread(stage, key, 'unread')));
-      const calls = mock.requests.filter(({ model }) => model === 'unread');
+      // A stream that had to wait for its first event began with a heartbeat.
+      const isUnread = ({ model }: RecordedRequest): boolean => model === 'unread';
+      await until(() => mock.requests.filter(isUnread).length >= streams, 60_000);
+      const calls = mock.requests.filter(isUnread);
       const total = (): number => calls.reduce((sum, { written }) => sum + written, 0);
       for (let written = -1; written !== total(); await sleep(2_000)) written = total();
       const watching = await world.watch(target);
