@@ -10,16 +10,26 @@ export interface ImageMistake {
   readonly detail: string;
 }
 
-/** Finds the images that are neither at a public https address nor data of a usual format. */
+/** The most images of a request. Each costs time in the packages, and no provider takes as many. */
+const mostImages = 1_000;
+
+/** Finds the images that are neither at a public https address nor data of a usual format, and the first too many. */
 export function findImageMistakes(messages: readonly Message[]): ImageMistake[] {
-  return messages.flatMap(({ content }, index) =>
+  const images = messages.flatMap(({ content }, index) =>
     typeof content === 'string'
       ? []
-      : content.flatMap((part, position) => {
-          const detail = part.type === 'image' ? findImageMistake(part.url) : undefined;
-          return detail === undefined ? [] : [{ member: `messages/${index}/content/${position}`, detail }];
-        }),
+      : content.flatMap((part, position) =>
+          part.type === 'image' ? [{ url: part.url, member: `messages/${index}/content/${position}` }] : [],
+        ),
   );
+  const [excess] = images.slice(mostImages);
+  if (excess !== undefined) {
+    return [{ member: excess.member, detail: `A request can have at most ${mostImages} images.` }];
+  }
+  return images.flatMap(({ url, member }) => {
+    const detail = findImageMistake(url);
+    return detail === undefined ? [] : [{ member, detail }];
+  });
 }
 
 /** @returns One sentence; undefined if the image is allowed */
@@ -48,11 +58,11 @@ const isPublicAddress = createAddressRule([]);
 
 /** Names that only a local network or machine knows. */
 const localName =
-  /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|private|test|invalid|home\.arpa)$/;
+  /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|private|svc|test|invalid|home\.arpa)$/;
 
 /** @param hostname As the URL parser writes it: lower case, IPv4 addresses as four decimal numbers. */
 function isPublicHost(hostname: string): boolean {
-  const host = hostname.replace(/\.$/, '');
+  const host = hostname.replace(/\.+$/, '');
   if (host.startsWith('[')) return isPublicAddress(host.slice(1, -1));
   if (/^[\d.]+$/.test(host)) return isPublicAddress(host);
   return host.includes('.') && !localName.test(host);

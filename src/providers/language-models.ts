@@ -78,7 +78,8 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   google: {
     isConfigured: hasApiKey,
-    dialect: { name: 'google', systemFirst: true },
+    // The addresses that the package knows are files of the operator's account, and videos.
+    dialect: { name: 'google', systemFirst: true, imageUrls: false },
     async load(settings, fetch) {
       const { createGoogle } = await import('@ai-sdk/google');
       const provider = createGoogle(access('google', settings, fetch));
@@ -158,7 +159,11 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
         baseURL: baseUrl || bedrockAddress(region),
         fetch,
       });
-      return (model) => provider.languageModel(model);
+      return (model) => {
+        // The package encodes all of the model for the URL's path but these, which are path segments.
+        if (/^\.{1,2}$/.test(model)) throw new ImpossibleModelError();
+        return provider.languageModel(model);
+      };
     },
   },
   cohere: {

@@ -1,18 +1,19 @@
 /** Converts requests to calls of the AI SDK's provider packages, and what these answer back. */
-import type {
-  JSONObject,
-  LanguageModelV4,
-  LanguageModelV4CallOptions,
-  LanguageModelV4FilePart,
-  LanguageModelV4FinishReason,
-  LanguageModelV4Message,
-  LanguageModelV4Prompt,
-  LanguageModelV4ReasoningPart,
-  LanguageModelV4ToolCall,
-  LanguageModelV4ToolCallPart,
-  LanguageModelV4Usage,
-  SharedV4ProviderMetadata,
-  SharedV4ProviderOptions,
+import {
+  InvalidResponseDataError,
+  type JSONObject,
+  type LanguageModelV4,
+  type LanguageModelV4CallOptions,
+  type LanguageModelV4FilePart,
+  type LanguageModelV4FinishReason,
+  type LanguageModelV4Message,
+  type LanguageModelV4Prompt,
+  type LanguageModelV4ReasoningPart,
+  type LanguageModelV4ToolCall,
+  type LanguageModelV4ToolCallPart,
+  type LanguageModelV4Usage,
+  type SharedV4ProviderMetadata,
+  type SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import {
   textOf,
@@ -340,6 +341,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The most calls of an answer, and the longest id and name of a tool, as the contract has them. */
+const mostToolCalls = 1_000;
+const longestName = 1_000;
+
 /**
  * Reads the tool calls of one answer, in their order. Whole answers and streams use it alike.
  *
@@ -349,6 +354,7 @@ export class ToolCallReader {
   readonly #provider: string;
   readonly #name: string;
   #reasoning: { text: string; signature?: JsonObject }[] = [];
+  #count = 0;
 
   constructor({ id, dialect }: Pick<SdkProvider, 'id' | 'dialect'>) {
     this.#provider = id;
@@ -363,7 +369,12 @@ export class ToolCallReader {
     else if (this.#provider === 'deepseek') this.#reasoning.push({ text });
   }
 
+  /** @throws InvalidResponseDataError for more or longer calls than an answer can have */
   read({ toolCallId, toolName, input, providerMetadata }: LanguageModelV4ToolCall): ToolCall {
+    this.#count += 1;
+    if (this.#count > mostToolCalls || Math.max(toolCallId.length, toolName.length) > longestName) {
+      throw new InvalidResponseDataError({ data: undefined, message: 'Too many or too long calls of tools.' });
+    }
     const call = this.#signatureOf(providerMetadata);
     const reasoning = this.#reasoning;
     this.#reasoning = [];

@@ -189,7 +189,11 @@ class Answer {
       if (this.#reason) throw this.#error(this.#reason);
       const part = await this.#read();
       if (part === undefined) throw this.#error(this.#reason ?? incompleteAnswer());
-      this.#take(part);
+      try {
+        this.#take(part);
+      } catch (error) {
+        throw error instanceof AnswerError ? error : this.#error(toStreamFailure(error, Date.now()));
+      }
     }
   }
 
@@ -280,6 +284,7 @@ class Answer {
     const thought = this.#reasoning.get(id) ?? { text: '', metadata: {} };
     thought.text += delta;
     for (const [name, members] of Object.entries(metadata)) {
+      this.#count(JSON.stringify(members));
       thought.metadata[name] = { ...thought.metadata[name], ...members };
     }
     this.#reasoning.set(id, thought);
@@ -294,7 +299,9 @@ class Answer {
   #hold(part: LanguageModelV4ToolCall): void {
     if (!this.#piecemeal.delete(part.toolCallId)) this.#count(part.input);
     for (const id of this.#reasoning.keys()) this.#concludeReasoning(id);
-    this.#held.push(this.#toolCallReader.read(part));
+    const toolCall = this.#toolCallReader.read(part);
+    if (toolCall.provider_metadata) this.#count(JSON.stringify(toolCall.provider_metadata));
+    this.#held.push(toolCall);
   }
 
   #release(): void {

@@ -87,13 +87,19 @@ async function find(twin: SdkProvider, request: GenerateRequest): Promise<readon
   // Either a member or a part of it. A part that is refused says more than the whole; of a member that is left out
   // without a word, no part is sent.
   const isSeen = new Set(seen.flat().map(({ member }) => member));
-  const isPartOf = (part: string, member: string): boolean => part.startsWith(`${member}/`);
-  const names = [...found.keys()];
+  // There can be as many as a request has images.
+  const wholes = new Set([...found.keys()].flatMap(wholesOf));
   return [...found.values()].filter(({ member }) =>
     whole === undefined || !isSeen.has(member)
-      ? !names.some((part) => isPartOf(part, member))
-      : !names.some((other) => isSeen.has(other) && isPartOf(member, other)),
+      ? !wholes.has(member)
+      : !wholesOf(member).some((other) => isSeen.has(other)),
   );
+}
+
+/** What a member is a part of: `a` and `a/b` for `a/b/c`. */
+function wholesOf(member: string): string[] {
+  const steps = member.split('/');
+  return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('/'));
 }
 
 /** What would be sent; undefined if the package refuses the request. */
@@ -249,10 +255,15 @@ interface Shape {
 /** Conversations grow by messages of the same few kinds, so their shapes are soon known. */
 function toShape(request: GenerateRequest): Shape {
   const shapes = toMessageShapes(request.messages);
-  const keys = shapes.map((shape) => JSON.stringify(shape));
-  const positions = [...keys.keys()].filter(
-    (index) => hasImage(shapes[index]) || keys.indexOf(keys[index] ?? '') === index || index === keys.length - 1,
-  );
+  const seen = new Set<string>();
+  const positions = [...shapes.keys()].filter((index) => {
+    const shape = shapes[index];
+    if (hasImage(shape)) return true;
+    const key = JSON.stringify(shape);
+    const isNew = !seen.has(key);
+    seen.add(key);
+    return isNew || index === shapes.length - 1;
+  });
   const messages = positions.flatMap((index) => shapes[index] ?? []);
   return { request: { ...request, messages }, positions };
 }
@@ -261,18 +272,18 @@ function hasImage(message: Message | undefined): boolean {
   return Array.isArray(message?.content) && message.content.some(({ type }: { type: string }) => type === 'image');
 }
 
-/** Ids of calls are numbered in each message. */
+/** Ids of calls are numbered in each message; all calls are of one tool. */
 function toMessageShapes(messages: readonly Message[]): Message[] {
   const ids = new Map<string, string>();
   return messages.map((message) => {
     const content = toContentShape(message.content);
     switch (message.role) {
       case 'tool':
-        return { ...message, toolCallId: ids.get(message.toolCallId) ?? 'call0', content: 'text' };
+        return { ...message, toolCallId: ids.get(message.toolCallId) ?? 'call0', toolName: 'tool', content: 'text' };
       case 'assistant': {
-        const toolCalls = message.toolCalls?.map(({ id, name }, index) => {
+        const toolCalls = message.toolCalls?.map(({ id }, index) => {
           ids.set(id, `call${index}`);
-          return { id: `call${index}`, name, arguments: '{}' };
+          return { id: `call${index}`, name: 'tool', arguments: '{}' };
         });
         return { role: message.role, content, ...(toolCalls && { toolCalls }) };
       }

@@ -141,8 +141,14 @@ describe('a provider that cannot be reached', () => {
 });
 
 describe('a model name that would change the URL', () => {
-  it.each(['../../v1/files', 'gemini?x=', 'gemini#', '%2e%2e/x', 'a/../b', './x'])('%s is not sent', async (model) => {
-    const problem = await failure(harness.registry, 'google', request(model));
+  it.each([
+    ...['../../v1/files', 'gemini?x=', 'gemini#', '%2e%2e/x', 'a/../b', './x'].map(
+      (model) => ['google', model] as const,
+    ),
+    ['amazon-bedrock', '.'],
+    ['amazon-bedrock', '..'],
+  ])('of %s is not sent: %s', async (id, model) => {
+    const problem = await failure(harness.registry, id, request(model));
     expect(problem).toMatchObject({ type: 'provider-failed', extensions: { retryable: false } });
     expect(harness.mock.requests).toHaveLength(0);
   });

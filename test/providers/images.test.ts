@@ -81,10 +81,12 @@ describe('images', () => {
     ['no address', 'https://0.0.0.0/a.png'],
     ['localhost', 'https://localhost/a.png'],
     ['localhost with a dot', 'https://localhost./a.png'],
+    ['localhost with two dots', 'https://localhost../a.png'],
     ['localhost in capitals', 'https://LOCALHOST:8443/a.png'],
     ['a part of localhost', 'https://a.localhost/a.png'],
     ['a local name', 'https://printer.local/a.png'],
     ['a name of one label', 'https://intranet/a.png'],
+    ['a service of a cluster', 'https://api.default.svc/a.png'],
     ['a cluster', 'https://api.default.svc.cluster.local/a.png'],
     ['data of another type', 'data:text/html;base64,PGI+'],
     ['data of a vector image', 'data:image/svg+xml;base64,PHN2Zz4='],
@@ -107,6 +109,14 @@ describe('images', () => {
     expect(mistakes).toEqual([
       { member: 'messages/1/content/1', detail: 'The address of an image must be on a public host.' },
       { member: 'messages/3/content/1', detail: 'The image must be an https URL or a data URL.' },
+    ]);
+  });
+
+  it('are at most 1000', () => {
+    const images = (count: number): Message[] => Array.from({ length: count }, () => withImage('s3://a')).flat();
+    expect(findImageMistakes(images(1_000))).toHaveLength(1_000);
+    expect(findImageMistakes(images(30_000))).toEqual([
+      { member: 'messages/1000/content/1', detail: 'A request can have at most 1000 images.' },
     ]);
   });
 

@@ -288,3 +288,24 @@ describe('metadata of calls', () => {
     expect(body).not.toMatch(/forged|gpt|ephemeral|thought_signature/);
   });
 });
+
+describe('too many or too long calls of tools', () => {
+  const call = (id: string, name = 'weather'): object => ({
+    id,
+    type: 'function',
+    function: { name, arguments: '{}' },
+  });
+  const calls = (count: number): object[] => Array.from({ length: count }, (_, index) => call(`call_${index}`));
+
+  it('are refused as an answer that the service cannot read', async () => {
+    const { toolCalls } = await resultOf('openai', completion({ tool_calls: calls(1_000) }, chatUsage));
+    expect(toolCalls).toHaveLength(1_000);
+    harness.mock.reset();
+    for (const refused of [calls(1_001), [call('x'.repeat(1_001))], [call('x', 'y'.repeat(1_001))]]) {
+      const answer = resultOf('openai', completion({ tool_calls: refused }, chatUsage));
+      await expect(answer).rejects.toMatchObject({ type: 'provider-bad-answer' });
+      expect(harness.mock.requests).toHaveLength(1);
+      harness.mock.reset();
+    }
+  });
+});

@@ -290,6 +290,21 @@ describe('a tool call that is cut off', () => {
   });
 });
 
+describe('a stream with more or longer tool calls than an answer can have', () => {
+  const call = (id: string, name = 'weather'): Step => ({ toolCall: { id, name, arguments: '{}' } });
+
+  it.each([
+    ['too many', Array.from({ length: 1_001 }, (_, index) => call(`call_${index}`))],
+    ['too long', [call('call_1', 'x'.repeat(1_001))]],
+  ])('fails: %s', async (_what, calls) => {
+    harness.mock.behave('gpt', { kind: 'stream', steps: [{ text: 'Hello' }, ...calls, { finish: 'tool-calls' }] });
+    const { texts, problem } = await run('openai', 'gpt');
+    expect(texts).toEqual(['Hello']);
+    expect(problem?.type).toBe('provider-bad-answer');
+    expect(harness.mock.requests).toHaveLength(1);
+  });
+});
+
 describe('an error that a provider reports within a stream', () => {
   const cases: [string, string, string][] = [
     ['anthropic', 'overloaded_error', 'provider-failed'],

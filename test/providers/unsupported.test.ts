@@ -186,6 +186,14 @@ describe('images', () => {
     expect(await unsupported(id, { messages: [image('data:image/webp;base64,UklGRg==')] })).toEqual([]);
   });
 
+  it.each([
+    'https://generativelanguage.googleapis.com/v1beta/files/a-file-of-the-operator',
+    'https://www.youtube.com/watch?v=dQw4w9WgXcQ',
+    'https://youtu.be/dQw4w9WgXcQ',
+  ])('of google are not other things that its package knows: %s', async (url) => {
+    expect(await unsupported('google', { messages: [image(url)] })).toEqual([address]);
+  });
+
   it('can only be in user messages', async () => {
     const messages = [image('https://example.com/a.png')].flatMap(({ content }): Message[] =>
       typeof content === 'string'
@@ -227,11 +235,11 @@ describe('a twin', () => {
     expect(asked()).toBe(0);
   });
 
-  it('is asked once about requests that differ in their texts and lengths', async () => {
+  it('is asked once about requests that differ in their texts, tools that were called, and lengths', async () => {
     const { asked, find } = countingTwin();
     const call = (id: string, argument: string): Message[] => [
-      { role: 'assistant', content: '', toolCalls: [{ id, name: 'weather', arguments: argument }] },
-      { role: 'tool', toolCallId: id, toolName: 'weather', content: argument },
+      { role: 'assistant', content: '', toolCalls: [{ id, name: `weather_${id}`, arguments: argument }] },
+      { role: 'tool', toolCallId: id, toolName: `weather_${id}`, content: argument },
       turn('user', argument),
     ];
     await find({ model: 'm', messages: [turn('user', 'a'), ...call('c1', '{}')], tools, parameters });
