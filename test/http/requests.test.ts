@@ -168,7 +168,7 @@ describe('bodies', () => {
         { detail: 'is required', pointer: '#/name' },
         { detail: 'is unknown', pointer: '#/nam' },
         { detail: 'must be one of "system", "user", "assistant"', pointer: '#/messages/0/role' },
-        { detail: 'must be string', pointer: '#/messages/0/content' },
+        { detail: 'must be string or array', pointer: '#/messages/0/content' },
         { detail: 'is not an allowed name', pointer: '#/variables/1x' },
       ]),
     );
