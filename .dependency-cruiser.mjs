@@ -121,7 +121,7 @@ export default {
   options: {
     doNotFollow: { path: ['node_modules', '(^|/)generated/', '^clients/[^/]+/dist/'] },
     // Programs of users, compiled with the published package.
-    exclude: { path: '^test/package/project/' },
+    exclude: { path: '^test/(package/project|sdks/npm)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['node', 'import', 'default', 'types'] },

@@ -18,6 +18,7 @@ export default tseslint.config(
       'data/**',
       'clients/*/dist/**',
       'test/package/project/**',
+      'test/sdks/npm/**',
     ],
   },
   ...tseslint.configs.strict,

@@ -158,21 +158,28 @@ function choiceOf(choice: string | Choice): ToolChoice {
 }
 
 /**
- * What a provider needs to get back, as this API spells it. Google's own endpoint and clients of it write a thought
- * signature as `extra_content.google.thought_signature`.
+ * What a provider needs to get back, as this API spells it. Google's own endpoint and clients of it have a thought
+ * signature as `extra_content.google.thought_signature`; some return nothing else.
+ * https://ai.google.dev/gemini-api/docs/openai
  */
 export function toExtraContent(metadata: JsonObject): JsonObject {
-  return renamed(metadata, 'thoughtSignature', 'thought_signature');
+  const { call, ...rest } = metadata;
+  if (!isObject(call)) return metadata;
+  const { thoughtSignature, ...others } = call;
+  if (thoughtSignature === undefined) return metadata;
+  return {
+    ...rest,
+    ...(Object.keys(others).length > 0 && { call: others }),
+    google: { thought_signature: thoughtSignature },
+  };
 }
 
 function fromExtraContent(extra: JsonObject): JsonObject {
-  return renamed(extra, 'thought_signature', 'thoughtSignature');
+  const { google, call, ...rest } = extra;
+  if (!isObject(google) || google['thought_signature'] === undefined) return extra;
+  return { ...rest, call: { ...(isObject(call) && call), thoughtSignature: google['thought_signature'] } };
 }
 
-function renamed(metadata: JsonObject, from: string, to: string): JsonObject {
-  const rename = (value: Json): Json =>
-    typeof value !== 'object' || value === null || Array.isArray(value)
-      ? value
-      : Object.fromEntries(Object.entries(value).map(([name, member]) => [name === from ? to : name, member]));
-  return Object.fromEntries(Object.entries(metadata).map(([provider, value]) => [provider, rename(value)]));
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

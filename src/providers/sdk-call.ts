@@ -253,7 +253,7 @@ function toFilePart({ url }: ImagePart): LanguageModelV4FilePart {
 
 /**
  * The `provider_metadata` of a tool call: what the provider needs back together with the call. It belongs to one
- * provider and is left out for others.
+ * provider and is left out for others. Some clients return it without the provider: then it goes to every provider.
  */
 interface ToolCallMetadata {
   readonly provider: string;
@@ -314,7 +314,7 @@ function parsed(text: string): unknown {
 
 /** Reads what a caller sent back. Anything that no answer of this provider contains is dropped. */
 function readMetadata(provider: string, metadata: JsonObject | undefined): ToolCallMetadata | undefined {
-  if (metadata?.['provider'] !== provider) return undefined;
+  if (metadata === undefined || (metadata['provider'] ?? provider) !== provider) return undefined;
   const call = pickSignature(metadata['call']);
   const reasoning = Array.isArray(metadata['reasoning']) ? (metadata['reasoning'] as unknown[]) : [];
   return {

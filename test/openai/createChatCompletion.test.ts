@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { readChatCompletion, toExtraContent } from '../../src/openai/chat-request.ts';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 import { problem, problemIn, startAnother } from '../support/per-operation.ts';
 import { counting, untilTotals } from '../statistics/statistics-harness.ts';
@@ -122,15 +121,6 @@ describe('200', () => {
     ]);
   });
 
-  it('gives providers back what came with a call, in the spelling of this API', () => {
-    const metadata = { google: { thoughtSignature: 'c2ln' } };
-    const extra_content = toExtraContent(metadata);
-    expect(extra_content).toEqual({ google: { thought_signature: 'c2ln' } });
-    const call = { id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' }, extra_content };
-    const { messages: read } = readChatCompletion({ messages: [{ role: 'assistant', tool_calls: [call] }] });
-    expect(read).toMatchObject([{ toolCalls: [{ id: 'c', provider_metadata: metadata }] }]);
-  });
-
   it('takes bodies above 1 MiB, for images', async () => {
     const image_url = { url: `data:image/png;base64,${'A'.repeat(2 * 1024 * 1024)}` };
     const content = [
@@ -139,6 +129,29 @@ describe('200', () => {
     ];
     const { status, body } = await create({ model: 'echo/echo-1', messages: [{ role: 'user', content }] });
     expect([status, body.choices[0].message.content]).toEqual([200, 'What is this?']);
+  });
+
+  it('returns thought signatures as Google’s own endpoint does, and takes them back, also without the provider', async () => {
+    const google = { thought_signature: 'SIG' };
+    const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } };
+    const message = { role: 'assistant', content: null, tool_calls: [{ ...call, extra_content: { google } }] };
+    const body = JSON.stringify({ id: 'chatcmpl-1', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] });
+    harness.mock.behave('model-a', { kind: 'body', contentType: 'application/json', body });
+    const first = await create({ model: 'mock/model-a', messages });
+    const [{ extra_content: extra }] = first.body.choices[0].message.tool_calls;
+    expect(extra).toEqual({ provider: 'mock', google });
+
+    const result = { role: 'tool', tool_call_id: call.id, content: '21 °C' };
+    const returned = async (extra_content: object): Promise<unknown> => {
+      harness.mock.reset();
+      const assistant = { role: 'assistant', tool_calls: [{ ...call, extra_content }] };
+      await create({ model: 'mock/model-a', messages: [...messages, assistant, result] });
+      const [, { tool_calls }] = sent()['messages'] as [object, { tool_calls: { extra_content?: unknown }[] }];
+      return tool_calls[0]?.extra_content;
+    };
+    expect(await returned(extra)).toEqual({ google });
+    expect(await returned({ google })).toEqual({ google });
+    expect(await returned({ provider: 'another', google })).toBeUndefined();
   });
 
   it('takes null for every optional member, and values that mean the same as none', async () => {
