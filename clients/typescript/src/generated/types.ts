@@ -494,7 +494,8 @@ export interface paths {
          *       400, and `param` names it. Values that mean the same as leaving it out are accepted. `user`, `metadata`, `store` and
          *       hints for caches are accepted and ignored. Nothing is stored.
          *     - **`extra_content`** of a call of a tool is what the provider needs to get back with it, for example a thought
-         *       signature. Send the message of the assistant back as it is.
+         *       signature (`google.thought_signature`, as Google's own endpoint writes it). Send the message of the assistant back
+         *       as it is. Some clients do not: LangChain's `ChatOpenAI` returns only id, name and arguments of a call.
          *     - Answers are neither cached nor checked against a schema.
          *
          *     With `stream`, the answer is a stream of `chat.completion.chunk` objects as Server-Sent Events. It ends with
