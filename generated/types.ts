@@ -496,6 +496,8 @@ export interface paths {
          *     - **`extra_content`** of a call of a tool is what the provider needs to get back with it, for example a thought
          *       signature (`google.thought_signature`, as Google's own endpoint writes it). Send the message of the assistant back
          *       as it is. Some clients do not: LangChain's `ChatOpenAI` returns only id, name and arguments of a call.
+         *     - **Retries**: `x-should-retry: false` marks failures that may have been billed. OpenAI's own SDKs and LangChain for
+         *       Python do not repeat them. The AI SDK and LangChain.js ignore the header; set their `maxRetries` to 0.
          *     - Answers are neither cached nor checked against a schema.
          *
          *     With `stream`, the answer is a stream of `chat.completion.chunk` objects as Server-Sent Events. It ends with

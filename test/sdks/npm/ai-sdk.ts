@@ -139,7 +139,8 @@ describe('the AI SDK', () => {
     });
   }
 
-  it('failures of the provider are not repeated', async () => {
+  it('failures of the provider are not repeated by the service', async () => {
+    // The package ignores `x-should-retry`, so its own retries are off.
     for (const [name, calls] of [
       ['mock-401', 1],
       ['mock-400', 1],

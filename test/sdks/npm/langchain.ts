@@ -117,7 +117,8 @@ describe('LangChain', () => {
     assert.doesNotMatch(JSON.stringify(second?.body['contents']), /thoughtSignature/);
   });
 
-  it('failures of the provider are not repeated', async () => {
+  it('failures of the provider are not repeated by the service', async () => {
+    // The package ignores `x-should-retry`, so its own retries are off.
     for (const [name, calls] of [
       ['mock-401', 1],
       ['mock-400', 1],
