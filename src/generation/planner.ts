@@ -143,8 +143,8 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
 
     async direct({ provider: id, request, unsupported }) {
       const provider = requireProvider(providers, id, { subject: `The provider ${JSON.stringify(id)}` });
-      const { tools, toolChoice, providerOptions } = request;
-      requireConsistent({ tools, toolChoice }, () => true);
+      const { tools, toolChoice, responseFormat, providerOptions } = request;
+      requireConsistent({ tools, toolChoice, responseFormat }, () => true);
       if (providerOptions !== undefined) requireAllowedOptions({ [id]: providerOptions });
       const targets = [{ provider, request }];
       requireAllowedImages(targets, placeOf);

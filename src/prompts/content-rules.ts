@@ -10,6 +10,12 @@ const maxPlaces = 100;
 const longestOptions = 16 * 1024;
 
 /**
+ * The largest tools, and the largest response format, in bytes of JSON text. The packages of the providers convert them
+ * several times.
+ */
+const longestTools = 1024 * 1024;
+
+/**
  * Checks what the contract's schemas cannot express about how a prompt generates: between its members, and with the
  * providers of this installation. Members that are left out are not checked.
  *
@@ -17,7 +23,7 @@ const longestOptions = 16 * 1024;
  * @throws {ProblemError} inconsistent-content, unknown-provider
  */
 export function requireConsistent(
-  content: Partial<Pick<PromptContent, 'tools' | 'toolChoice' | 'providerOptions' | 'fallbacks'>>,
+  content: Partial<Pick<PromptContent, 'tools' | 'toolChoice' | 'responseFormat' | 'providerOptions' | 'fallbacks'>>,
   isKnownProvider: (id: string) => boolean,
 ): void {
   const errors = [...toolMistakes(content), ...sizeMistakes(content)];
@@ -112,7 +118,19 @@ function toolMistakes({
   return mistakes;
 }
 
-function sizeMistakes({ providerOptions }: Partial<Pick<PromptContent, 'providerOptions'>>): ProblemDetail[] {
-  if (providerOptions === undefined || Buffer.byteLength(JSON.stringify(providerOptions)) <= longestOptions) return [];
-  return [{ detail: `must have at most ${longestOptions} bytes as JSON text`, pointer: '#/provider_options' }];
+function sizeMistakes({
+  providerOptions,
+  tools = [],
+  responseFormat,
+}: Partial<Pick<PromptContent, 'providerOptions' | 'tools' | 'responseFormat'>>): ProblemDetail[] {
+  const tooLarge = (value: unknown, limit: number): boolean =>
+    value !== undefined && Buffer.byteLength(JSON.stringify(value)) > limit;
+  const mistake = (limit: number, pointer: string): ProblemDetail[] => [
+    { detail: `must have at most ${limit} bytes as JSON text`, pointer },
+  ];
+  return [
+    ...(tooLarge(providerOptions, longestOptions) ? mistake(longestOptions, '#/provider_options') : []),
+    ...(tooLarge(tools, longestTools) ? mistake(longestTools, '#/tools') : []),
+    ...(tooLarge(responseFormat, longestTools) ? mistake(longestTools, '#/response_format') : []),
+  ];
 }

@@ -121,6 +121,26 @@ describe('200', () => {
     ]);
   });
 
+  it.each([
+    ['tools', { tools: [{ type: 'function', function: { name: 'x', parameters: { title: 'x'.repeat(2 ** 20) } } }] }],
+    [
+      'response_format',
+      {
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'x', schema: { title: 'x'.repeat(2 ** 20) } },
+        },
+      },
+    ],
+  ])('refuses %s of more than 1 MiB, directly and with a prompt, and calls no provider', async (param, members) => {
+    const slug = await harness.createPrompt();
+    for (const model of ['mock/model-a', `prompt/${slug}`]) {
+      const { status, body } = await create({ model, messages: [{ role: 'user', content: 'x' }], ...members });
+      expect([status, body.error.code, body.error.param]).toEqual([422, 'inconsistent-content', param]);
+    }
+    expect(harness.mock.requests).toHaveLength(0);
+  });
+
   it('takes bodies above 1 MiB, for images', async () => {
     const image_url = { url: `data:image/png;base64,${'A'.repeat(2 * 1024 * 1024)}` };
     const content = [
