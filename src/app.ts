@@ -68,7 +68,7 @@ import { createOrderStore, orderIndexes } from './orders/order-store.ts';
 import { chatOperations } from './openai/chat-operations.ts';
 import { createCompatibleRuns } from './openai/compatible-runs.ts';
 import { createModels } from './openai/models.ts';
-import { openAiOperations } from './openai/openai-operations.ts';
+import { modelOperations } from './openai/model-operations.ts';
 import { responsesOperations } from './openai/responses-operations.ts';
 import { labelOperations } from './prompts/labels/label-operations.ts';
 import { createLabelMoveStore, labelIndexes } from './prompts/labels/label-store.ts';
@@ -285,7 +285,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...invokeOperations(invoke, planner),
     ...testRunOperations(testRuns),
     ...providerOperations(providers),
-    ...openAiOperations({ models: createModels({ prompts, providers }) }),
+    ...modelOperations({ models: createModels({ prompts, providers }) }),
     ...chatOperations({ prepareRun: prepareCompatibleRun, clock }),
     ...responsesOperations({ prepareRun: prepareCompatibleRun, clock }),
     ...apiKeyOperations(apiKeys, version),

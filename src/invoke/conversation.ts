@@ -1,12 +1,10 @@
 import type { components } from '../../generated/types.ts';
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+import { findMetadataMistake } from '../generation/provider-metadata.ts';
 import type { Content, JsonObject, Message, ToolCall } from '../providers/generation.ts';
 
 type SentMessage = NonNullable<NonNullable<components['schemas']['InvokeRequest']>['messages']>[number];
 type SentCall = NonNullable<SentMessage['tool_calls']>[number];
-
-/** The largest `provider_metadata` of a call, in bytes of JSON text. */
-const longestMetadata = 64 * 1024;
 
 /**
  * The messages of a request that follow those of the prompt. The result of a tool gets the name of its tool from the
@@ -33,12 +31,9 @@ export function readConversation(sent: readonly SentMessage[]): Message[] {
       case 'assistant': {
         for (const [at, call] of calls.entries()) {
           names.set(call.id, call.name);
-          if (call.provider_metadata === undefined) continue;
-          if (Buffer.byteLength(JSON.stringify(call.provider_metadata)) <= longestMetadata) continue;
-          errors.push({
-            detail: `must have at most ${longestMetadata} bytes as JSON text`,
-            pointer: `#/messages/${index}/tool_calls/${at}/provider_metadata`,
-          });
+          const detail = findMetadataMistake(call.provider_metadata);
+          if (detail === undefined) continue;
+          errors.push({ detail, pointer: `#/messages/${index}/tool_calls/${at}/provider_metadata` });
         }
         return {
           ...{ role, content: toContent(content) },

@@ -1,4 +1,5 @@
 import type { operations } from '../../generated/types.ts';
+import { findMetadataMistake } from '../generation/provider-metadata.ts';
 import type {
   Content,
   ImagePart,
@@ -8,12 +9,12 @@ import type {
   Parameters,
   ResponseFormat,
   TextPart,
-  Tool,
   ToolCall,
   ToolChoice,
 } from '../providers/generation.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
 import { conflict, type RequestedGeneration } from './target.ts';
+import { toTool } from './tool.ts';
 
 export type ChatCompletionCreate = operations['createChatCompletion']['requestBody']['content']['application/json'];
 type ChatMessage = ChatCompletionCreate['messages'][number];
@@ -34,7 +35,7 @@ export function readChatCompletion(sent: ChatCompletionCreate): RequestedGenerat
     messages: messagesOf(body.messages),
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(responseFormat !== undefined && { responseFormat }),
-    ...(body.tools !== undefined && { tools: body.tools.map(toTool) }),
+    ...(body.tools !== undefined && { tools: body.tools.map(({ function: tool }) => toTool(tool)) }),
     ...(body.tool_choice !== undefined && { toolChoice: choiceOf(body.tool_choice) }),
   };
 }
@@ -93,13 +94,9 @@ function textOf(message: ChatMessage, pointer: string): string {
   return typeof content === 'string' ? content : content.map((part) => ('text' in part ? part.text : '')).join('');
 }
 
-/** The largest `extra_content` of a call, in bytes of JSON text. */
-const longestExtra = 64 * 1024;
-
 function toToolCall({ id, function: called, extra_content }: ChatToolCall, pointer: string): ToolCall {
-  if (extra_content !== undefined && Buffer.byteLength(JSON.stringify(extra_content)) > longestExtra) {
-    throw conflict(`${pointer}/extra_content`, `must have at most ${longestExtra} bytes as JSON text`);
-  }
+  const mistake = findMetadataMistake(extra_content);
+  if (mistake !== undefined) throw conflict(`${pointer}/extra_content`, mistake);
   return {
     ...{ id, name: called.name, arguments: called.arguments },
     ...(extra_content !== undefined && { provider_metadata: fromExtraContent(extra_content as JsonObject) }),
@@ -138,16 +135,6 @@ function formatOf({ response_format: format }: Sent): ResponseFormat | undefined
     ...(schema !== undefined && { schema: schema as JsonObject }),
     name,
     ...(description !== undefined && { description }),
-    ...(strict !== undefined && { strict }),
-  };
-}
-
-function toTool({ function: tool }: NonNullable<ChatCompletionCreate['tools']>[number]): Tool {
-  const { name, description, parameters, strict } = withoutNulls(tool);
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    parameters: (parameters ?? { type: 'object', properties: {} }) as JsonObject,
     ...(strict !== undefined && { strict }),
   };
 }

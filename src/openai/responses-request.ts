@@ -1,25 +1,23 @@
 import type { components } from '../../generated/types.ts';
+import { findMetadataMistake } from '../generation/provider-metadata.ts';
 import type {
   Content,
   JsonObject,
   Message,
   Parameters,
   ResponseFormat,
-  Tool,
   ToolCall,
   ToolChoice,
 } from '../providers/generation.ts';
 import type { Places } from './compatible-runs.ts';
 import { conflict, type RequestedGeneration } from './target.ts';
+import { toTool } from './tool.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
 
 export type ResponseCreate = components['schemas']['ResponseCreate'];
 type Sent = WithoutNulls<ResponseCreate>;
 type Item = Exclude<Sent['input'], string | undefined>[number];
 type Part = Exclude<Item['content'], string | undefined>[number];
-
-/** The largest `provider_metadata` of a call, in bytes of JSON text. */
-const longestMetadata = 64 * 1024;
 
 /**
  * Translates a request of the Responses API.
@@ -35,7 +33,7 @@ export function readResponseCreate(sent: ResponseCreate): RequestedGeneration {
     messages: messagesOf(body),
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(responseFormat !== undefined && { responseFormat }),
-    ...(body.tools !== undefined && { tools: body.tools.map(toTool) }),
+    ...(body.tools !== undefined && { tools: body.tools.map((tool) => toTool(tool)) }),
     ...(body.tool_choice !== undefined && { toolChoice: choiceOf(body.tool_choice) }),
   };
 }
@@ -78,9 +76,8 @@ function addCall(messages: Message[], call: ToolCall): void {
 }
 
 function toCall({ call_id, name, arguments: text, provider_metadata: metadata }: Item, pointer: string): ToolCall {
-  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > longestMetadata) {
-    throw conflict(`${pointer}/provider_metadata`, `must have at most ${longestMetadata} bytes as JSON text`);
-  }
+  const mistake = findMetadataMistake(metadata);
+  if (mistake !== undefined) throw conflict(`${pointer}/provider_metadata`, mistake);
   return {
     id: call_id ?? '',
     name: name ?? '',
@@ -130,16 +127,6 @@ function formatOf({ text = {} }: Sent): ResponseFormat | undefined {
   const { type, schema, ...named } = withoutNulls(format);
   if (type === 'text') return { type };
   return { type: 'json', ...(schema !== undefined && { schema: schema as JsonObject }), ...named };
-}
-
-function toTool(tool: NonNullable<Sent['tools']>[number]): Tool {
-  const { name, description, parameters = { type: 'object', properties: {} }, strict } = withoutNulls(tool);
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    parameters: parameters as JsonObject,
-    ...(strict !== undefined && { strict }),
-  };
 }
 
 function choiceOf(choice: NonNullable<Sent['tool_choice']>): ToolChoice {

@@ -23,7 +23,7 @@ export interface InvokeHarness {
 }
 
 /**
- * Starts the service with four providers on the same server, and `openai` without credentials. `plain` does not
+ * Starts the service with three providers on the same server, and `openai` without credentials. `plain` does not
  * accept schemas; the others do.
  */
 export async function startInvokeHarness(options: TestServiceOptions = {}): Promise<InvokeHarness> {
@@ -32,7 +32,6 @@ export async function startInvokeHarness(options: TestServiceOptions = {}): Prom
   const compatible = [
     { id: 'mock', ...access, models: ['model-a', 'model-b'], structured_outputs: true },
     { id: 'spare', ...access, models: ['spare-a'], structured_outputs: true },
-    { id: 'structured', ...access, models: ['model-a', 'model-b'], structured_outputs: true },
     { id: 'plain', ...access, models: ['plain-a'] },
   ];
   const environment = { OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify(compatible), ...options.environment };

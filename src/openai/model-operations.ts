@@ -2,8 +2,8 @@ import type { components } from '../../generated/types.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Model, Models } from './models.ts';
 
-/** The operations of OpenAI's API. */
-export function openAiOperations({
+/** OpenAI's list of models. */
+export function modelOperations({
   models,
 }: {
   readonly models: Models;
