@@ -52,7 +52,7 @@ export default {
     },
     {
       name: 'generation-is-below-its-callers',
-      comment: 'Invocations, test runs and the endpoints for SDKs get their answers in one way.',
+      comment: 'Invocations, test runs and the OpenAI-compatible endpoints get their answers in one way.',
       severity: 'error',
       from: { path: '^src/generation/' },
       to: { path: '^src/(invoke|openai|test-runs)/' },
