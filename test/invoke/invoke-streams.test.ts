@@ -428,6 +428,17 @@ describe('what is recorded', () => {
     });
   });
 
+  it('has the tokens of a chat completion that broke', async () => {
+    const slug = await harness.createPrompt({ selected_provider: 'anthropic', selected_model: 'mock-cut' });
+    const body = { model: `prompt/${slug}`, messages: [], stream: true };
+    await harness.service.call('POST', '/v1/chat/completions', { body });
+    const total = await until(
+      () => counts(slug),
+      ({ invocations }) => invocations === 1,
+    );
+    expect(total).toMatchObject({ errors: 1, input_tokens: mockUsage.input });
+  });
+
   it('has the tokens of a stream that its caller left', async () => {
     const slug = await harness.createPrompt({ selected_provider: 'anthropic', selected_model: 'mock-stall' });
     const left = new AbortController();
