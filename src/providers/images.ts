@@ -51,7 +51,10 @@ export function parseImageData(url: string): { mediaType: string; base64: string
   const [head, mediaType] = /^data:(image\/(?:png|jpeg|gif|webp));base64,/.exec(url) ?? [];
   if (head === undefined || mediaType === undefined) return undefined;
   const base64 = url.slice(head.length);
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? { mediaType, base64 } : undefined;
+  // One pattern for all of it would keep a place for each character, which is too much for many megabytes.
+  const digits = base64.length - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
+  const other = base64.search(/[^A-Za-z0-9+/]/);
+  return digits > 0 && (other === -1 || other === digits) ? { mediaType, base64 } : undefined;
 }
 
 const isPublicAddress = createAddressRule([]);
