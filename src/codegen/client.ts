@@ -30,6 +30,8 @@ interface ClientOperation {
   /** The method that reads the answer as a stream of events. */
   isStream: boolean;
   repeatable: boolean;
+  /** It can be answered with a stream. So the service stops its work when the caller leaves, unless there is a key. */
+  stops: boolean;
   /** The component of the body. */
   bodyComponent: string | undefined;
   /** The components or types of the successful answers. */
@@ -56,7 +58,7 @@ export function renderClientFiles(
     .filter(({ operation }) => operation['x-openai-compatible'] === undefined)
     .flatMap((entry) => {
       const described = describe(document, entry);
-      return answersWithEvents(document, entry) ? [described, describeStream(described)] : [described];
+      return described.stops ? [described, describeStream(described)] : [described];
     });
   return {
     'operations.ts': renderOperations(operations),
@@ -66,7 +68,8 @@ export function renderClientFiles(
   };
 }
 
-function describe(document: OpenApiDocument, { path, method, operation, parameters }: OperationEntry): ClientOperation {
+function describe(document: OpenApiDocument, entry: OperationEntry): ClientOperation {
+  const { path, method, operation, parameters } = entry;
   const { operationId: id, tags: [tag] = [], requestBody, responses } = operation;
   if (tag === undefined) throw new Error(`${id} has no tag`);
   const named = (place: Parameter['in']): Parameter[] => parameters.filter((parameter) => parameter.in === place);
@@ -93,6 +96,7 @@ function describe(document: OpenApiDocument, { path, method, operation, paramete
     isStream: false,
     isText: successes.every(({ 0: media }) => media === 'text/plain'),
     repeatable: method !== 'post' || operation['x-repeatable'] === true,
+    stops: answersWithEvents(document, entry),
     bodyComponent: component(requestBody?.content['application/json']?.schema),
     answers: successes.map(({ status, 0: media, 1: content }) => {
       const name = component(content?.schema);
@@ -145,7 +149,7 @@ function byResource(operations: readonly ClientOperation[]): [string, ClientOper
  */
 function renderOperations(operations: readonly ClientOperation[]): string {
   const row = (operation: ClientOperation): string => {
-    const { method, path, input, isPage, isText, isStream, headers, repeatable } = operation;
+    const { method, path, input, isPage, isText, isStream, headers, repeatable, stops } = operation;
     const members = [
       `method: '${method}'`,
       `path: '${path}'`,
@@ -155,6 +159,7 @@ function renderOperations(operations: readonly ClientOperation[]): string {
       ...(isStream ? ['events: true'] : []),
       ...(headers.includes('Idempotency-Key') ? ['key: true'] : []),
       ...(method === 'POST' && repeatable ? ['repeatable: true'] : []),
+      ...(stops ? ['stops: true'] : []),
     ];
     return `    ${operation.name}: { ${members.join(', ')} },\n`;
   };
@@ -179,6 +184,8 @@ export interface OperationRow {
   readonly key?: true;
   /** A POST that has no second effect when it is repeated. */
   readonly repeatable?: true;
+  /** The service stops its work when the caller leaves, unless the call has an \`Idempotency-Key\`. */
+  readonly stops?: true;
 }
 
 /** Every operation of the contract, by resource and method. */

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
+  ConflictError,
   ConnectionError,
   PromptGateway,
   ProviderError,
@@ -67,7 +68,6 @@ describe('retries', () => {
     ['an answer that is cut', { kind: 'cut-body' } as const],
     ['an answer that is not valid HTTP', { kind: 'garbage' } as const],
     ['408', refuse(408, 'request-timeout')],
-    ['409 idempotency-key-in-use', refuse(409, 'idempotency-key-in-use')],
     ['429', refuse(429, 'rate-limited')],
     ['502 that says retryable', refuse(502, 'provider-failed', {}, { retryable: true })],
     ['502 of a proxy', html(502)],
@@ -95,6 +95,20 @@ describe('retries', () => {
     ['500', refuse(500, 'internal-error')],
     ['500 of a proxy', html(500)],
     ['502 that is not retryable', refuse(502, 'provider-failed', {}, { retryable: false })],
+    [
+      '502 that may be billed',
+      refuse(
+        502,
+        'provider-timeout',
+        {},
+        { retryable: true, attempts: [{ may_be_billed: false }, { may_be_billed: true }] },
+      ),
+    ],
+    [
+      '502 that should not be retried',
+      refuse(502, 'provider-failed', { 'x-should-retry': 'false' }, { retryable: true }),
+    ],
+    ['503 that should not be retried', refuse(503, 'overloaded', { 'x-should-retry': 'false' })],
     ['504 not-cached', refuse(504, 'not-cached')],
     ['an answer that is not JSON', html(200)],
   ])('do not follow %s', async (_, reaction) => {
@@ -169,6 +183,94 @@ describe('retries', () => {
     expect(await failure(connect().integrations.delete('i'))).toMatchObject({ attempts: 2, mayHaveBeenApplied: true });
     server.next(refuse(404, 'integration-not-found'));
     expect(await failure(connect().integrations.delete('i'))).toMatchObject({ attempts: 1, mayHaveBeenApplied: false });
+  });
+});
+
+describe('an attempt that is in progress', () => {
+  const inUse = refuse(409, 'idempotency-key-in-use', { 'retry-after': '1' });
+  const newOrder = { location_id: 'l', items: [] };
+  /** A gateway whose clock only its pauses move. */
+  const connectWithClock = (options: Partial<GatewayOptions>): ImpatientGateway & { readonly pauses: number[] } => {
+    let now = 0;
+    const pauses: number[] = [];
+    const sleep = async (ms: number): Promise<void> => {
+      pauses.push(ms);
+      now += ms;
+      await Promise.resolve();
+    };
+    return { ...connect(options, { monotonic: () => now, sleep }), pauses };
+  };
+
+  it('is waited for, as long as the call can take', async () => {
+    server.next(cut, inUse, inUse, inUse, inUse, inUse, order);
+    const gateway = connectWithClock({});
+    expect(await gateway.orders.create(newOrder)).toEqual({ id: 'order-1' });
+    expect(gateway.pauses).toEqual([500, 1_000, 1_000, 1_000, 1_000, 1_000]);
+    expect(new Set(server.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+  });
+
+  it('ends the call with a TimeoutError after the time of the call', async () => {
+    server.next(cut);
+    server.always(inUse);
+    const gateway = connectWithClock({ totalTimeout: 4_000 });
+    const error = await failure(gateway.orders.create(newOrder));
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({
+      ...{
+        attempts: 5,
+        mayHaveBeenApplied: true,
+        idempotencyKey: expect.any(String),
+        cause: expect.any(ConflictError),
+      },
+      message: 'orders.create: no answer within 4000 ms. An attempt of the call is still in progress.',
+    });
+    expect(gateway.pauses).toEqual([500, 1_000, 1_000, 1_000]);
+  });
+
+  it('of another call with the key is waited for too, and then a conflict', async () => {
+    server.always(inUse);
+    const gateway = connectWithClock({ totalTimeout: 3_000 });
+    const error = await failure(gateway.orders.create(newOrder, { idempotencyKey: 'mine' }));
+    expect(error).toBeInstanceOf(ConflictError);
+    expect(error).toMatchObject({ attempts: 3, mayHaveBeenApplied: false });
+  });
+
+  it('is not waited for without retries', async () => {
+    server.always(inUse);
+    const call = connect().orders.create(newOrder, { idempotencyKey: 'mine', maxRetries: 0 });
+    expect(await failure(call)).toBeInstanceOf(ConflictError);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('the key of an invocation', () => {
+  const keysOf = (): unknown[] => server.requests.map(({ headers }) => headers['idempotency-key']);
+  const { signal } = new AbortController();
+
+  it('is new in each call, and kept in its retries', async () => {
+    server.next(cut, answer(200, { text: 'Hello' }));
+    expect(await connect().prompts.invoke('greeter')).toEqual({ text: 'Hello' });
+    expect(keysOf()).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keysOf()[0]]);
+  });
+
+  it('is not sent in a call with a signal, which is then not repeated', async () => {
+    server.next(cut);
+    const error = await failure(connect().prompts.invoke('greeter', {}, { signal }));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ attempts: 1, mayHaveBeenApplied: true, idempotencyKey: undefined });
+    expect(keysOf()).toEqual([undefined]);
+  });
+
+  it('is that of the caller, also with a signal', async () => {
+    server.next(cut, answer(200, { text: 'Hello' }));
+    await connect().prompts.invoke('greeter', {}, { signal, idempotencyKey: 'mine' });
+    expect(keysOf()).toEqual(['mine', 'mine']);
+  });
+
+  it('is new in other calls with a signal, because the service does not stop them', async () => {
+    server.always(order);
+    await connect().orders.create({ location_id: 'l', items: [] }, { signal });
+    expect(keysOf()).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
   });
 });
 
@@ -314,6 +416,7 @@ describe('answers that do not come from the service', () => {
   });
 
   it.each([
+    ['a page that is not found', html(404), { status: 404, text: '<h1>Proxy</h1>', problem: undefined }],
     ['an error page', html(500), { status: 500, text: '<h1>Proxy</h1>' }],
     ['a page instead of JSON', html(200), { status: 200, text: '<h1>Proxy</h1>' }],
     ['an empty body instead of JSON', { kind: 'answer', status: 200 } as const, { status: 200, text: '' }],
@@ -324,7 +427,32 @@ describe('answers that do not come from the service', () => {
     const error = await failure(connect().orders.get('order-1'));
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
     expect(error).toMatchObject(members);
-    expect(error.message).toMatch(/^orders\.get: the answer \(status \d{3}\) [^<{]+$/);
+    expect(error.message).toMatch(/^orders\.get: the answer \(status \d{3}\) of [^<{]+$/);
+    expect(error.message).toContain(` of ${address()}/v1/orders/order-1 is `);
+  });
+
+  it('are an UnexpectedAnswerError: a page instead of text', async () => {
+    server.always(html(200));
+    expect(await failure(connect().service.getMetrics())).toBeInstanceOf(UnexpectedAnswerError);
+  });
+
+  it('are named with the URL, and not with its query', async () => {
+    server.always(html(200));
+    const { message } = await failure(connect().orders.list({ status: 'open' }));
+    const end = 'is text/html, not what the service answers. Does baseUrl lead to the service?';
+    expect(message).toBe(`orders.list: the answer (status 200) of ${address()}/v1/orders ${end}`);
+  });
+
+  it('are a ConnectionError with the address if there is none', async () => {
+    const { port } = other;
+    await other.close();
+    const error = await failure(
+      connect({ baseUrl: `http://127.0.0.1:${port}`, maxRetries: 0 }).orders.list({ limit: 5 }),
+    );
+    expect(error).toBeInstanceOf(ConnectionError);
+    const reason = 'the connection failed (ECONNREFUSED).';
+    expect(error.message).toBe(`orders.list: no answer from http://127.0.0.1:${port}/v1/orders, ${reason}`);
+    other = await startReceiver();
   });
 
   it('do not send the key to another server', async () => {

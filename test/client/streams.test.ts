@@ -35,6 +35,12 @@ async function readAll(stream: AsyncIterable<InvocationEvent>): Promise<{ events
   }
 }
 
+/** What a test can interrupt a stream with. */
+interface Interrupted {
+  readonly controller: AbortController;
+  readonly iterator: AsyncIterator<unknown>;
+}
+
 const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => 'no failure',
@@ -178,6 +184,53 @@ describe('a stream of the service', () => {
     const request = await harness.received(1);
     await request.ended;
     expect(request.aborted).toBe(true);
+  });
+
+  const reason = new Error('the user left');
+  const interrupt: Record<string, (stream: InvocationStream, interrupted: Interrupted) => Promise<void>> = {
+    async 'its signal is aborted'(_, { controller }) {
+      controller.abort(reason);
+      await Promise.resolve();
+    },
+    async 'it is canceled'(stream) {
+      await stream.cancel();
+    },
+    async 'its iterator is closed'(_, { iterator }) {
+      expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
+    },
+  };
+  const iterate: Record<string, (stream: InvocationStream) => AsyncIterator<unknown>> = {
+    events: (stream) => stream[Symbol.asyncIterator](),
+    textStream: (stream) => stream.textStream()[Symbol.asyncIterator](),
+  };
+  it.each(Object.keys(interrupt).flatMap((how) => Object.keys(iterate).map((what) => [how, what] as const)))(
+    'throws the reason when %s while %s waits for the next one',
+    async (how, what) => {
+      const controller = new AbortController();
+      harness.mock.behave('model-a', { kind: 'stream', steps: [{ text: 'Wait' }, 'hang'] });
+      const stream = gateway.prompts.stream(slug, {}, { signal: controller.signal });
+      const iterator = iterate[what]?.(stream);
+      if (iterator === undefined) throw new Error('no iterator');
+      for (let count = what === 'events' ? 2 : 1; count > 0; count -= 1) await iterator.next();
+      const rest = failureOf(iterator.next());
+      const request = await harness.received(1);
+      await setImmediate();
+      await interrupt[how]?.(stream, { controller, iterator });
+      const expected = how === 'its signal is aborted' ? reason : { name: 'AbortError' };
+      expect(await rest).toMatchObject(expected);
+      expect(await failureOf(stream.final())).toBe(await rest);
+      await request.ended;
+      expect(request.aborted).toBe(true);
+    },
+  );
+
+  it('throws the reason of a signal with a time limit, before and after its first event', async () => {
+    const late = { name: 'TimeoutError', code: DOMException.TIMEOUT_ERR };
+    for (const model of ['mock-stall', 'mock-quiet']) {
+      const { error } = await readAll(gateway.prompts.stream(slug, { model }, { signal: AbortSignal.timeout(100) }));
+      expect(error).toMatchObject(late);
+      expect(error).toBeInstanceOf(DOMException);
+    }
   });
 
   it('is completed for a repetition if it has a key', async () => {

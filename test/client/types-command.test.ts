@@ -133,6 +133,12 @@ describe('prompts that cannot be read', () => {
     ],
     ['a page without its position', answering(200, '{"data": []}'), noPrompts],
     ['a redirect', answering(302, ''), noPrompts],
+    ['a page that is not found', answering(404, '<h1>Not found</h1>', 'text/html'), noPrompts],
+    [
+      'a service without this path',
+      answering(404, '{"type":"urn:prompt-gateway:problem:route-not-found"}', 'application/problem+json'),
+      noPrompts,
+    ],
   ] as [string, RequestListener, string][])('%s: exit code 1', async (_what, listener, message) => {
     expect(await runOn(listener)).toEqual({ code: 1, output: '', errors: `${message}\n` });
   });

@@ -36,6 +36,18 @@ interface IdempotencyOption {
   idempotencyKey?: string | null | undefined;
 }
 
+interface InvocationKeyOption {
+  /**
+   * Identifies the invocation: calls with the same key run it once and get the same answer. With a key, the service
+   * completes the answer even if you abort the call.
+   *
+   * By default a call without `signal` gets a new key, which its retries keep, so a lost answer is not paid twice. A
+   * call with a `signal` gets none, so that the service stops the provider when you abort. It is then repeated only if
+   * the service says that it did nothing, as with `null`.
+   */
+  idempotencyKey?: string | null | undefined;
+}
+
 interface IfMatchOption {
   /** `ETag` of your copy. If the resource has changed since, the call fails with `PreconditionFailedError`. */
   ifMatch?: string | undefined;
@@ -51,7 +63,11 @@ interface IfNoneMatchOption {
 
 /** Limits of a call. */
 export interface CallLimits {
-  /** Milliseconds that one attempt can take, from sending the request to the end of the answer. 75,000 by default. */
+  /**
+   * Milliseconds that one attempt can take, from sending the request to the end of the answer. 75,000 by default. A retry
+   * of a call with a key waits for the answer of the attempt that is still in progress at the service, until
+   * `totalTimeout`.
+   */
   timeout?: number | undefined;
   /** Milliseconds that a call can take with all its attempts and the pauses between them. 180,000 by default. */
   totalTimeout?: number | undefined;
@@ -70,7 +86,10 @@ export interface StreamLimits extends CallLimits {
 
 /** Options of every call. */
 export interface CommonCallOptions extends CallLimits {
-  /** Cancels the call. It then fails with the signal's reason. */
+  /**
+   * Cancels the call. It then fails with the signal's reason. An invocation is stopped at the provider too, unless it has
+   * an `idempotencyKey` of yours.
+   */
   signal?: AbortSignal | undefined;
 }
 
@@ -80,7 +99,7 @@ export type CallOptions<Id extends OperationId> = CommonCallOptions & {
   headers?: { [Name in Exclude<keyof HeaderParameters<Id>, WithOption>]?: HeaderParameters<Id>[Name] } & {
     [name: string]: string | number | undefined;
   };
-} & HeaderOption<Id, 'Idempotency-Key', IdempotencyOption> &
+} & HeaderOption<Id, 'Idempotency-Key', Id extends 'invokePrompt' ? InvocationKeyOption : IdempotencyOption> &
   HeaderOption<Id, 'If-Match', IfMatchOption> &
   HeaderOption<Id, 'If-None-Match', IfNoneMatchOption>;
 

@@ -42,12 +42,18 @@ export class GatewayError extends Error implements CallFacts {
   }
 }
 
-/** No answer arrived: the service cannot be reached, or the connection was cut. `cause` is the error of `fetch`. */
+/**
+ * No answer arrived: the service cannot be reached, or the connection was cut. `cause` is the error of `fetch`. The
+ * message names the URL, and the system's error code if the runtime tells it.
+ */
 export class ConnectionError extends GatewayError {
   override readonly name = 'ConnectionError';
 }
 
-/** No answer arrived within the time limit of the attempt or of the call. */
+/**
+ * No answer arrived within the time limit of the attempt or of the call. If the call has an `idempotencyKey`, the
+ * service can still be working on it: a later call with this key gets the answer.
+ */
 export class TimeoutError extends GatewayError {
   override readonly name = 'TimeoutError';
 }
@@ -71,15 +77,26 @@ export class AnswerError extends GatewayError {
   }
 }
 
-/** The answer does not come from the service: an error page of a proxy, a redirect, or something other than JSON. */
+/**
+ * The answer does not come from the service, or not from this operation: an error page of a proxy, a redirect,
+ * something other than JSON, or that the service has no such operation. `baseUrl` may be wrong; the message names the
+ * URL.
+ */
 export class UnexpectedAnswerError extends AnswerError {
   override readonly name = 'UnexpectedAnswerError';
   /** The first 1,000 characters of the answer. */
   readonly text: string;
+  /** The error details (RFC 9457), if the service answered that it has no such operation. */
+  readonly problem: Problem | undefined;
 
-  constructor(message: string, answer: { status: number; headers: Headers; text: string }, facts: CallFacts) {
+  constructor(
+    message: string,
+    answer: { status: number; headers: Headers; text: string; problem?: Problem | undefined },
+    facts: CallFacts,
+  ) {
     super(message, answer, facts);
     this.text = answer.text.slice(0, 1_000);
+    this.problem = answer.problem;
   }
 }
 
@@ -103,7 +120,7 @@ export class ProblemError<S extends Status = Status> extends AnswerError {
     const { type, title, detail, errors = [] } = problem;
     const mistakes = errors.slice(0, 3).map((mistake) => {
       const place = mistake.pointer ?? mistake.parameter ?? mistake.header;
-      return ` ${place === undefined ? '' : `${place}: `}${mistake.detail}.`;
+      return ` ${place === undefined ? '' : `${place}: `}${mistake.detail}${mistake.detail.endsWith('?') ? '' : '.'}`;
     });
     super(`${detail}${mistakes.join('')} [${answer.status} ${type.slice(prefix.length)}]`, answer, facts);
     this.type = type as Type<ProblemNames[S]>;
@@ -114,7 +131,7 @@ export class ProblemError<S extends Status = Status> extends AnswerError {
 }
 
 /** The request breaks a rule of HTTP or of the contract. `problem.errors` lists the mistakes. */
-export class BadRequestError extends ProblemError<400 | 405 | 406 | 408 | 413 | 415 | 417 | 428 | 431> {
+export class BadRequestError extends ProblemError<400 | 406 | 408 | 413 | 415 | 417 | 428 | 431> {
   override readonly name = 'BadRequestError';
 }
 
@@ -175,10 +192,17 @@ export function problemError(...made: ConstructorParameters<typeof ProblemError>
     429: RateLimitError,
     502: ProviderError,
     ...{ 500: ServiceError, 503: ServiceError, 504: ServiceError },
-    ...{ 400: BadRequestError, 405: BadRequestError, 406: BadRequestError, 408: BadRequestError },
+    ...{ 400: BadRequestError, 406: BadRequestError, 408: BadRequestError },
     ...{ 413: BadRequestError, 415: BadRequestError, 417: BadRequestError, 428: BadRequestError, 431: BadRequestError },
   };
   return new (classes[made[1].status] ?? ProblemError)(...made);
+}
+
+/** The error code of the system, such as ECONNREFUSED, in an error of `fetch`. */
+export function systemCode(error: unknown): string | undefined {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+  const found = cause?.code ?? code;
+  return typeof found === 'string' ? found : undefined;
 }
 
 /** Reads a problem of the service. Problems of other servers have other types. */
@@ -187,9 +211,14 @@ export function readProblem(value: unknown): Problem | undefined {
   return typeof type === 'string' && type.startsWith(prefix) ? (value as Problem) : undefined;
 }
 
-/** Whether the problem has one of these types. */
+/** Whether the error has one of these types. */
 export function hasType(error: unknown, names: readonly string[]): boolean {
   return error instanceof ProblemError && names.includes(error.type.slice(prefix.length));
+}
+
+/** Whether the service does not have the path, or the method at this path. The client uses only those of the contract. */
+export function isForeignPath({ type }: Problem): boolean {
+  return type === `${prefix}route-not-found` || type === `${prefix}method-not-allowed`;
 }
 
 /** The errors that an operation declares: a union by status, each with the problem types of that status. */

@@ -17,6 +17,8 @@ export interface ReadingOptions {
   /** Milliseconds that the stream can be silent. */
   idleTimeout: number;
   facts: CallFacts;
+  /** The URL that was asked, for error messages. */
+  url: string;
   /** Removes the key from a text of an answer. */
   withoutKey: (text: string) => string;
 }
@@ -34,11 +36,11 @@ const closingTime = 1_000;
  */
 export async function* readInvocationEvents(
   { status, headers, body }: Response,
-  { signal, idleTimeout, facts, withoutKey }: ReadingOptions,
+  { signal, idleTimeout, facts, url, withoutKey }: ReadingOptions,
 ): AsyncGenerator<InvocationEvent, undefined> {
   const unexpected = (what: string, text: string): UnexpectedAnswerError => {
     const answer = { status, headers, text: withoutKey(text) };
-    return new UnexpectedAnswerError(`the answer (status ${status}) ${what}`, answer, facts);
+    return new UnexpectedAnswerError(`the answer (status ${status}) of ${url} ${what}`, answer, facts);
   };
   if (body === null) throw unexpected('is empty.', '');
   const reader = body.getReader();

@@ -61,7 +61,7 @@ export interface InvocationStream extends AsyncIterable<InvocationEvent>, AsyncD
   text(): Promise<string>;
   /** The whole answer. If you read the events yourself, use it after the loop. */
   final(): Promise<StreamedInvocation>;
-  /** Cancels the request. Reading that has not ended fails with an `AbortError`. */
+  /** Cancels the request. Reading that has not ended fails with an `AbortError`, also while it waits for an event. */
   cancel(): Promise<void>;
 }
 
@@ -103,27 +103,44 @@ export function invocationStream(open: (signal: AbortSignal) => Promise<OpenedSt
       rejectWhole(canceled());
     }
   }
-  const begin = (): AsyncGenerator<InvocationEvent, undefined> => {
+  const leave = (): void => {
+    canceling.abort(canceled());
+  };
+  const begin = (): AsyncIterableIterator<InvocationEvent, undefined> => {
     if (isBegun) throw new TypeError('A stream can be read only once.');
     isBegun = true;
-    return read();
+    return leavable(read(), leave);
   };
   const final = (): Promise<StreamedInvocation> => {
     if (!isBegun) void drain(begin());
     return whole;
   };
   const cancel = (): Promise<void> => {
-    canceling.abort(canceled());
+    leave();
     rejectWhole(canceling.signal.reason);
     return Promise.resolve();
   };
   return {
     [Symbol.asyncIterator]: begin,
-    textStream: () => textOf(begin()),
+    textStream: () => leavable(textOf(begin()), leave),
     text: async () => (await final()).text,
     final,
     cancel,
     [Symbol.asyncDispose]: cancel,
+  };
+}
+
+/** Ends a `next()` that waits, too. A generator's own `return()` would wait for it. */
+function leavable<T>(generator: AsyncGenerator<T, undefined>, leave: () => void): AsyncIterableIterator<T, undefined> {
+  return {
+    next: () => generator.next(),
+    return: () => {
+      leave();
+      return generator.return(undefined);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
   };
 }
 

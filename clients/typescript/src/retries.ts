@@ -1,4 +1,4 @@
-import { AnswerError, ConnectionError, hasType, ProblemError, TimeoutError } from './errors.ts';
+import { AnswerError, ConnectionError, hasType, ProblemError, TimeoutError, UnexpectedAnswerError } from './errors.ts';
 import { changedNothing } from './generated/problems.ts';
 import type { OperationRow } from './generated/operations.ts';
 
@@ -14,14 +14,20 @@ interface Failed {
 /** Statuses of temporary failures. */
 const transientStatuses = [408, 429, 502, 503, 504];
 
-/** Whether a retry can get another answer. */
+/** Whether an earlier request with the key of this call is still in progress. A later one gets its answer. */
+export function isInProgress(error: unknown): boolean {
+  return hasType(error, ['idempotency-key-in-use']);
+}
+
+/** Whether a retry can get another answer, without paying a provider again. */
 function mayPass(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof TimeoutError) return true;
-  // The first request with this key is still in progress. A retry gets its answer.
-  if (hasType(error, ['idempotency-key-in-use'])) return true;
+  if (error instanceof AnswerError && error.headers.get('x-should-retry') === 'false') return false;
+  if (isInProgress(error)) return true;
   // For 502 and 504 only the service itself says whether a retry makes sense. A proxy does not know.
   if (error instanceof ProblemError && (error.status === 502 || error.status === 504)) {
-    return error.problem.retryable === true;
+    const { retryable, attempts = [] } = error.problem;
+    return retryable === true && !attempts.some((attempt) => attempt.may_be_billed);
   }
   return error instanceof AnswerError && transientStatuses.includes(error.status);
 }
@@ -32,6 +38,7 @@ function mayPass(error: unknown): boolean {
  */
 export function mayHaveBeenApplied(row: OperationRow, error: unknown): boolean {
   if (row.method === 'GET' || hasType(error, changedNothing)) return false;
+  if (error instanceof UnexpectedAnswerError && error.problem !== undefined) return false;
   return !(error instanceof ProblemError && error.status < 500);
 }
 

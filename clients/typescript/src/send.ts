@@ -5,11 +5,14 @@ import {
   AnswerError,
   ConnectionError,
   GatewayError,
+  isForeignPath,
   problemError,
   readProblem,
+  systemCode,
   TimeoutError,
   UnexpectedAnswerError,
   type CallFacts,
+  type Problem,
 } from './errors.ts';
 import { checkOptions, isBrowser, type GatewayOptions, type RequestEvent } from './gateway-options.ts';
 import type { OperationName, OperationRow } from './generated/operations.ts';
@@ -17,7 +20,7 @@ import type { paths } from './generated/types.ts';
 import { version } from './generated/version.ts';
 import { readInvocationEvents } from './invocation-events.ts';
 import type { InvocationEvent, OpenedStream } from './invocation-stream.ts';
-import { mayHaveBeenApplied, retryDelay } from './retries.ts';
+import { isInProgress, mayHaveBeenApplied, retryDelay } from './retries.ts';
 import { withTimeLimit } from './time-limit.ts';
 import type { Timing } from './timing.ts';
 
@@ -50,6 +53,11 @@ interface Received {
   data?: unknown;
   error?: unknown;
   response: Response;
+}
+
+/** An answer with the URL that was asked, without its query. */
+interface ReceivedFrom extends Received {
+  url: string;
 }
 
 /** A call before its answer is read. */
@@ -98,7 +106,7 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
   /** Makes the attempts of a call. @param read the content of an answer; what it throws is a failure of the attempt */
   const attempts = async <T>(
     { name, row, parameters, options: callOptions, idempotencyKey }: Outgoing,
-    read: (received: Received, facts: CallFacts) => T | Promise<T>,
+    read: (received: ReceivedFrom, facts: CallFacts) => T | Promise<T>,
   ): Promise<T> => {
     const { signal, timeout, totalTimeout, maxRetries } = withDefaults(callOptions, options);
     const headers = {
@@ -109,6 +117,7 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
     };
     const end = timing.monotonic() + totalTimeout;
     let isUncertain = false;
+    let failures = 0;
 
     for (let attempt = 1; ; attempt += 1) {
       const facts: CallFacts = { operation: name, attempts: attempt, mayHaveBeenApplied: isUncertain, idempotencyKey };
@@ -138,7 +147,7 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
           });
         });
         isStreaming = row.events === true && received.response.ok;
-        const content = await read(received, facts);
+        const content = await read({ ...received, url: withoutQuery(event.url) }, facts);
         report(received.response);
         return content;
       } catch (thrown) {
@@ -148,16 +157,20 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
           report({}, thrown);
           throw thrown;
         }
-        const error =
-          thrown instanceof GatewayError
-            ? thrown
-            : new ConnectionError('no answer, the connection failed.', facts, { cause: thrown });
+        const error = thrown instanceof GatewayError ? thrown : connectionError(thrown, event.url, facts);
+        const isOwnAttempt = isUncertain && isInProgress(error);
         isUncertain ||= isStreaming || mayHaveBeenApplied(row, error);
         Object.assign(error, { mayHaveBeenApplied: isUncertain });
-        const chance = { retry: attempt, now: timing.now(), random: timing.random() };
+        // Waiting for an attempt that is in progress is no failure. The time of the call limits it.
+        if (!isInProgress(error) || maxRetries === 0) failures += 1;
+        const chance = { retry: Math.max(failures, 1), now: timing.now(), random: timing.random() };
         const delay = retryDelay({ row, hasKey: idempotencyKey !== undefined, isStreaming, error }, chance);
-        const isLast = delay === undefined || attempt > maxRetries || timing.monotonic() + delay >= end;
+        const isLast = delay === undefined || failures > maxRetries || timing.monotonic() + delay >= end;
         report(error instanceof AnswerError ? error : {}, error, isLast ? undefined : delay);
+        if (isLast && isOwnAttempt) {
+          const message = `no answer within ${Math.round(totalTimeout)} ms. An attempt of the call is still in progress.`;
+          throw new TimeoutError(message, { ...facts, mayHaveBeenApplied: true }, { cause: error });
+        }
         if (isLast) throw error;
         await timing.sleep(delay, signal);
       }
@@ -165,7 +178,7 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
   };
 
   const send: Send = async (name, row, parameters, callOptions) => {
-    const idempotencyKey = row.key === true ? chooseKey(callOptions.idempotencyKey) : undefined;
+    const idempotencyKey = row.key === true ? chooseKey(row, callOptions) : undefined;
     return await attempts({ name, row, parameters, options: callOptions, idempotencyKey }, (received, facts) => {
       const { response } = received;
       const requestId = response.headers.get('x-request-id') ?? undefined;
@@ -180,10 +193,10 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
     const idleTimeout = callOptions.idleTimeout ?? options.idleTimeout ?? 30_000;
     const call = { name, row, parameters, options: { ...callOptions, signal }, idempotencyKey };
     return await attempts(call, async (received, attempt) => {
-      const { response } = received;
+      const { response, url } = received;
       if (!response.ok) readAnswer(row, received, attempt, withoutKey);
       const facts = { ...attempt, mayHaveBeenApplied: true };
-      const events = readInvocationEvents(response, { signal, idleTimeout, facts, withoutKey });
+      const events = readInvocationEvents(response, { signal, idleTimeout, facts, url, withoutKey });
       const first = await events.next();
       return { headers: response.headers, events: startingWith(first, events) };
     });
@@ -213,12 +226,27 @@ function withDefaults(call: AnyCallOptions, { timeout, totalTimeout, maxRetries 
   };
 }
 
-/** The key that the caller chose, or none, or a new one. */
-function chooseKey(chosen: string | null | undefined): string | undefined {
-  if (chosen !== undefined) return chosen ?? undefined;
+/**
+ * The key that the caller chose, or none, or a new one. The service does not stop work that has a key when the caller
+ * leaves. So there is no new one if the caller can abort a call that the service would then stop.
+ */
+function chooseKey({ stops }: OperationRow, { idempotencyKey, signal }: AnyCallOptions): string | undefined {
+  if (idempotencyKey !== undefined) return idempotencyKey ?? undefined;
+  if (stops === true && signal !== undefined) return undefined;
   // `crypto.randomUUID` does not exist in pages without https.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function connectionError(cause: unknown, url: string, facts: CallFacts): ConnectionError {
+  const code = systemCode(cause);
+  const reason = `the connection failed${code === undefined ? '' : ` (${code})`}`;
+  return new ConnectionError(`no answer from ${withoutQuery(url)}, ${reason}.`, facts, { cause });
+}
+
+/** A query can contain data. */
+function withoutQuery(url: string): string {
+  return url.replace(/\?.*/s, '');
 }
 
 /**
@@ -227,28 +255,40 @@ function chooseKey(chosen: string | null | undefined): string | undefined {
  */
 function readAnswer(
   row: OperationRow,
-  { data = '', error, response }: { data?: unknown; error?: unknown; response: Response },
+  { data = '', error, response, url }: ReceivedFrom,
   facts: CallFacts,
   withoutKey: (text: string) => string,
 ): unknown {
   const { status, headers } = response;
-  const unexpected = (what: string, content: unknown): UnexpectedAnswerError => {
+  const [mediaType = ''] = headers.get('content-type')?.split(';') ?? [];
+  const unexpected = (what: string, content: unknown, problem?: Problem): UnexpectedAnswerError => {
     const text = withoutKey(typeof content === 'string' ? content : (JSON.stringify(content) ?? ''));
-    return new UnexpectedAnswerError(`the answer (status ${status}) ${what}`, { status, headers, text }, facts);
+    const answer = { status, headers, text, problem };
+    return new UnexpectedAnswerError(`the answer (status ${status}) of ${url} ${what}`, answer, facts);
   };
+  const other = `is ${withoutKey(mediaType.slice(0, 100)) || 'without content type'}`;
   if (response.ok) {
-    if (row.text === true) return data;
+    if (row.text === true && mediaType !== 'text/html') return data;
     try {
       return JSON.parse(data as string) as unknown;
     } catch {
-      throw unexpected('is not JSON. Does baseUrl lead to the service?', data);
+      throw unexpected(`${other}, not what the service answers. Does baseUrl lead to the service?`, data);
     }
   }
   if (status === 304) return undefined;
   // In a page, an unfollowed redirect has the status 0.
   if (status < 400) throw unexpected('is a redirect, which the client does not follow. Check baseUrl.', error);
   const problem = readProblem(error);
-  if (problem === undefined) throw unexpected('has no error details of the service. It may come from a proxy.', error);
+  if (problem === undefined) {
+    throw unexpected(
+      `${other}, not error details of the service. Check baseUrl; it may also come from a proxy.`,
+      error,
+    );
+  }
+  if (isForeignPath(problem)) {
+    const advice = 'Check baseUrl, and that the service is not older than this client.';
+    throw unexpected(`says that the service has no such operation. ${advice}`, error, problem);
+  }
   throw problemError(problem, response, facts);
 }
 

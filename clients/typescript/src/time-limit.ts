@@ -32,7 +32,10 @@ export async function withTimeLimit<T>(
     Math.min(limit, longestTimer),
   );
   try {
-    return await Promise.race([run(controller.signal), stopped]);
+    const result = await Promise.race([run(controller.signal), stopped]);
+    // A body that is canceled ends like one that is whole.
+    signal?.throwIfAborted();
+    return result;
   } catch (error) {
     // `fetch` can report the cancellation with an error of its own.
     controller.signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { AnswerError, ConnectionError, TimeoutError } from '../errors.ts';
+import { AnswerError, ConnectionError, systemCode, TimeoutError, UnexpectedAnswerError } from '../errors.ts';
 import { PromptGateway } from '../prompt-gateway.ts';
 import { NoServiceError, readPrompts } from './read-prompts.ts';
 import { renderPromptTypes } from './render-prompt-types.ts';
@@ -103,9 +103,12 @@ function openGateway(url = '', apiKey = '', maxRetries?: number): PromptGateway 
 
 /** The reason why the prompts cannot be read, in fixed words, because the text of a server could contain anything. */
 function describe(error: unknown): string {
-  if (error instanceof ConnectionError) return `The service cannot be reached${codeOf(error)}. Is the address right?`;
+  if (error instanceof ConnectionError) {
+    const code = systemCode(error.cause);
+    return `The service cannot be reached${code === undefined ? '' : ` (${code})`}. Is the address right?`;
+  }
   if (error instanceof TimeoutError) return 'The service does not answer in time.';
-  if (error instanceof NoServiceError || (error instanceof AnswerError && error.status < 400)) {
+  if (error instanceof NoServiceError || (error instanceof UnexpectedAnswerError && error.status < 500)) {
     return 'The answer is not a list of prompts. Is the address right?';
   }
   if (error instanceof AnswerError && error.status === 401) return 'The service does not accept the API key (401).';
@@ -114,10 +117,4 @@ function describe(error: unknown): string {
   }
   if (error instanceof AnswerError) return `The service answers with status ${error.status}.`;
   throw error;
-}
-
-/** The error code of the system or of Node's fetch, such as ECONNREFUSED. */
-function codeOf({ cause }: ConnectionError): string {
-  const { code } = ((cause as Error | undefined)?.cause ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? ` (${code})` : '';
 }

@@ -18,6 +18,8 @@ export interface OperationRow {
   readonly key?: true;
   /** A POST that has no second effect when it is repeated. */
   readonly repeatable?: true;
+  /** The service stops its work when the caller leaves, unless the call has an `Idempotency-Key`. */
+  readonly stops?: true;
 }
 
 /** Every operation of the contract, by resource and method. */
@@ -28,8 +30,8 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     get: { method: 'GET', path: '/api/v1/prompts/{slugOrId}' },
     update: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}' },
-    invoke: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/invoke', input: 'body', key: true },
-    stream: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/invoke', input: 'body', events: true, key: true },
+    invoke: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/invoke', input: 'body', key: true, stops: true },
+    stream: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/invoke', input: 'body', events: true, key: true, stops: true },
     render: { method: 'POST', path: '/api/v1/prompts/{slugOrId}/render', input: 'body', repeatable: true },
     getStatistics: { method: 'GET', path: '/api/v1/prompts/{slugOrId}/statistics', input: 'query' },
   },
