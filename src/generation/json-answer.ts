@@ -1,19 +1,16 @@
-import type { AnswerChecker } from '../json-schema/answer-checker.ts';
-import type { GenerateResult, Json, ResponseFormat } from '../providers/generation.ts';
+import type { AnswerChecker, AnswerMistake } from '../json-schema/answer-checker.ts';
+import type { GenerateResult, ResponseFormat } from '../providers/generation.ts';
 
 /** An answer with the value of its JSON. */
 export interface CheckedAnswer {
   readonly result: GenerateResult;
-  /** The answer could not be checked against its schema in time. */
+  /** The answer could not be checked in time. It has an object if it is JSON that may not match its schema. */
   readonly isUnverified?: true;
 }
 
-/** The deepest nesting of arrays and objects in an answer, which is also written as JSON again. */
-const maxDepth = 100;
-
 /**
- * Parses an answer that has to be JSON, and checks it. Answers that ended early, or with calls of tools, are returned
- * as they are.
+ * Reads an answer that has to be JSON, and checks it. Answers that ended early, or with calls of tools, are returned as
+ * they are.
  *
  * @param key whose check it is
  * @returns `mistake`, a sentence without any text of the answer, if the answer is not what the format asks for
@@ -25,33 +22,26 @@ export async function checkJsonAnswer(
   checker: Pick<AnswerChecker, 'check'>,
 ): Promise<CheckedAnswer | { readonly mistake: string }> {
   if (format?.type !== 'json' || result.finishReason !== 'stop') return { result };
-  let object: Json;
-  try {
-    object = JSON.parse(result.text) as Json;
-  } catch {
-    return { mistake: "The provider's answer is not JSON." };
-  }
-  if (isDeeperThan(maxDepth, object)) {
-    return { mistake: `The provider's answer is nested deeper than ${maxDepth} levels.` };
-  }
-  const parsed = { ...result, object };
-  if (format.schema === undefined) return { result: parsed };
-  const checked = await checker.check({ schema: format.schema, json: result.text }, key);
+  const checked = await checker.check({ schema: format.schema, text: result.text }, key);
   switch (checked.status) {
     case 'valid':
-      return { result: parsed };
-    case 'unverified':
-      return { result: parsed, isUnverified: true };
+      return { result: { ...result, object: checked.object } };
+    case 'unverified': {
+      const { object } = checked;
+      return { result: { ...result, ...(object !== undefined && { object }) }, isUnverified: true };
+    }
     case 'invalid':
-      return { mistake: `The provider's answer does not match the schema (${checked.keyword}).` };
+      return { mistake: `The provider's answer ${inWords(checked.mistake)}.` };
   }
 }
 
-function isDeeperThan(limit: number, value: Json): boolean {
-  let level: readonly Json[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > limit) return true;
-    level = level.flatMap((node) => (typeof node === 'object' && node !== null ? Object.values(node) : []));
+function inWords(mistake: AnswerMistake): string {
+  switch (mistake.type) {
+    case 'not-json':
+      return 'is not JSON';
+    case 'too-deep':
+      return `is nested deeper than ${mistake.limit} levels`;
+    case 'mismatch':
+      return `does not match the schema (${mistake.keyword})`;
   }
-  return false;
 }

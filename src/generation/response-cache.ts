@@ -33,7 +33,7 @@ export function createResponseCache(maxBytes: number, now: () => number): Respon
   if (maxBytes <= 0) return { get: () => undefined, set: () => undefined };
   const answers = new LRUCache<string, { result: GenerateResult; at: number }>({
     maxSize: maxBytes,
-    sizeCalculation: ({ result }) => JSON.stringify(result).length * 2 + overheadBytes,
+    sizeCalculation: ({ result }) => lengthOf(result) * 2 + overheadBytes,
   });
   return {
     get(key, maxAgeMs) {
@@ -47,6 +47,12 @@ export function createResponseCache(maxBytes: number, now: () => number): Respon
       answers.set(key, { result, at: now() });
     },
   };
+}
+
+/** The characters of an answer. An object whose JSON is the text itself is counted twice. */
+function lengthOf({ text, object, toolCalls }: GenerateResult): number {
+  const ofCalls = toolCalls === undefined ? 0 : JSON.stringify(toolCalls).length;
+  return text.length + (object?.json.text.length ?? 0) + ofCalls;
 }
 
 /** The key of an answer: SHA-256 of the provider, the whole request and what the answer is checked against. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationId, Scope } from '../../generated/operations.ts';
 import type { operations } from '../../generated/types.ts';
+import type { JsonText } from '../runtime/json-text.ts';
 import type { AnswerStream, EventStream, eventStreamType } from './answer-stream.ts';
 import type { EventSource, StartedStream } from './event-streams.ts';
 import type { StaticBody } from './static-body.ts';
@@ -133,7 +134,7 @@ type Takes<Id extends OperationId, Place extends 'query' | 'header', Name extend
     ? true
     : false;
 interface WholeBody<Body> {
-  readonly body: Body;
+  readonly body: Body | JsonText<Body>;
   /**
    * The body as it is sent, created once for all requests, with its ETag, and compressed if the caller accepts this.
    */

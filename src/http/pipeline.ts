@@ -7,6 +7,7 @@ import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { BegunAnswer, Idempotency, KeptAnswer } from '../idempotency/idempotency.ts';
 import { writeTermMs } from '../idempotency/record-lease.ts';
+import { JsonText } from '../runtime/json-text.ts';
 import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
 import {
   bytesInFlight,
@@ -378,6 +379,7 @@ function serialise(row: OperationRow, result: HandlerResult): RawAnswer {
   const mediaType = row.responses[status] ?? undefined;
   const headers = headersOf(result, mediaType);
   if (mediaType === undefined) return { status, headers, body: '' };
+  if (body instanceof JsonText) return { status, headers, body: body.text };
   return {
     status,
     headers,

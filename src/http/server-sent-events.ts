@@ -1,11 +1,13 @@
+import { JsonText } from '../runtime/json-text.ts';
+
 /**
  * Server-Sent Events as text (WHATWG HTML, section 9.2).
  *
- * @param data any JSON value; a string is sent as it is and contains no line ends
+ * @param data any JSON value, or its text; a string is sent as it is and contains no line ends
  * @param name the event's type
  */
 export function serverSentEvent(data: unknown, name?: string): string {
-  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  const text = typeof data === 'string' ? data : data instanceof JsonText ? data.text : JSON.stringify(data);
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${text}\n\n`;
 }
 

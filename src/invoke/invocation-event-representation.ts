@@ -4,6 +4,7 @@ import type { GeneratedEvent } from '../generation/generator.ts';
 import { joinTexts } from '../generation/runs.ts';
 import type { EventSource } from '../http/event-streams.ts';
 import { serverSentEvent } from '../http/server-sent-events.ts';
+import { toJsonText } from '../runtime/json-text.ts';
 import { toInvocationResult, toWarnings } from './invocation-result.ts';
 
 type InvocationEvent = components['schemas']['InvocationEvent'];
@@ -13,7 +14,8 @@ export function invocationEvents(
   open: (signal: AbortSignal) => AsyncIterable<GeneratedEvent>,
   unknownVariables: readonly string[],
 ): EventSource<GeneratedEvent> {
-  const encode = (event: InvocationEvent): string => serverSentEvent(event, event.type);
+  const encode = (event: InvocationEvent): string =>
+    serverSentEvent(event.type === 'finish' ? toJsonText(event) : event, event.type);
   return {
     open,
     isLast: ({ type }) => type === 'finish',

@@ -8,18 +8,36 @@ type InvocationResult = components['schemas']['InvocationResult'];
 /** The warnings about an invocation. */
 export function toWarnings(
   unknownVariables: readonly string[],
-  { isUnverified }: Pick<Generated, 'isUnverified'>,
+  { isUnverified, result: { object } }: Pick<Generated, 'isUnverified' | 'result'>,
 ): Pick<InvocationResult, 'warnings'> {
   const { warnings = [] } = unknownVariableWarnings(unknownVariables);
-  const unverified = {
-    code: 'unverified-object' as const,
-    detail: 'the check against the schema took too long; the object may not match it',
-  };
-  const all = isUnverified ? [unverified, ...warnings] : warnings;
+  const all: NonNullable<InvocationResult['warnings']> = [
+    ...(isUnverified
+      ? [
+          {
+            code: 'unverified-object' as const,
+            detail:
+              object === undefined
+                ? 'reading the answer took too long; it may not be JSON'
+                : 'the check against the schema took too long; the object may not match it',
+          },
+        ]
+      : []),
+    ...(object?.hasInexactNumber
+      ? [
+          {
+            code: 'inexact-number' as const,
+            detail:
+              'a number of the object has more digits or another size than an IEEE 754 double, with which it was checked',
+          },
+        ]
+      : []),
+    ...warnings,
+  ];
   return all.length > 0 ? { warnings: all } : {};
 }
 
-/** The contract's representation of an answer, member by member. */
+/** The contract's representation of an answer, member by member. Its `object` is a `JsonText`. */
 export function toInvocationResult({ result, attempts }: Pick<Generated, 'result' | 'attempts'>): InvocationResult {
   const { text, finishReason, usage, toolCalls, object } = result;
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
@@ -33,7 +51,7 @@ export function toInvocationResult({ result, attempts }: Pick<Generated, 'result
       ...(reasoningTokens !== undefined && { reasoningTokens }),
     },
     ...(toolCalls !== undefined && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
-    ...(object !== undefined && { object }),
+    ...(object !== undefined && { object: object.json }),
     ...(attempts.length > 0 && { attempts: toAttempts(attempts) }),
   };
 }

@@ -4,6 +4,7 @@ import type { OperationHandlers, Principal } from '../http/operation.ts';
 import type { Generated } from '../generation/generator.ts';
 import type { Overrides } from '../generation/overrides.ts';
 import type { Planner, PromptRequest } from '../generation/planner.ts';
+import { toJsonText } from '../runtime/json-text.ts';
 import { readConversation } from './conversation.ts';
 import { invocationEvents } from './invocation-event-representation.ts';
 import { toInvocationResult, toWarnings } from './invocation-result.ts';
@@ -11,6 +12,7 @@ import type { Invoke } from './invoke.ts';
 import { toRenderedPrompt } from './rendered-prompt.ts';
 
 type InvokeRequest = NonNullable<components['schemas']['InvokeRequest']>;
+type InvocationResult = components['schemas']['InvocationResult'];
 
 export function invokeOperations(
   invoke: Invoke,
@@ -60,7 +62,10 @@ export function invokeOperations(
       return {
         status: 200,
         headers: { ...versions, ...answerHeaders(generated, generated.latencyMs) },
-        body: { ...toInvocationResult(generated), ...toWarnings(unknownVariables, generated) },
+        body: toJsonText<InvocationResult>({
+          ...toInvocationResult(generated),
+          ...toWarnings(unknownVariables, generated),
+        }),
       };
     },
   };

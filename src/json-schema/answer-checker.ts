@@ -1,26 +1,52 @@
 import { Worker } from 'node:worker_threads';
 import { createFairQueue, QueueFullError } from '../limits/fair-queue.ts';
+import type { AnswerObject } from '../providers/generation.ts';
+import { JsonText } from '../runtime/json-text.ts';
 import { within } from '../runtime/within.ts';
 
 /** A schema that `findSchemaMistakes` accepts. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** The text of an answer that has to be JSON. */
 export interface CheckJob {
-  readonly schema: JsonSchema;
-  readonly json: string;
+  readonly text: string;
+  /** What the answer has to match; any JSON if left out. */
+  readonly schema?: JsonSchema | undefined;
 }
 
-export type CheckResult =
-  | { readonly status: 'valid' }
+/** Why an answer is not what it has to be. */
+export type AnswerMistake =
+  | { readonly type: 'not-json' }
+  /** Its arrays and objects are nested deeper than this. */
+  | { readonly type: 'too-deep'; readonly limit: number }
   /** Where it breaks: a place in the answer and a keyword of the schema, both as JSON pointers in a URI fragment. */
-  | { readonly status: 'invalid'; readonly place: string; readonly keyword: string }
-  /** The check took too long, needed too much memory, or could not begin because too many wait. */
-  | { readonly status: 'unverified' };
+  | { readonly type: 'mismatch'; readonly place: string; readonly keyword: string };
 
-/** Checks the answers of models against the schemas of callers. */
+export type CheckResult =
+  | { readonly status: 'valid'; readonly object: AnswerObject }
+  | { readonly status: 'invalid'; readonly mistake: AnswerMistake }
+  /**
+   * The check took too long, needed too much memory, or could not begin because too many wait. There is an object if
+   * the text was read, and only the check against the schema did not end.
+   */
+  | { readonly status: 'unverified'; readonly object?: AnswerObject };
+
+/**
+ * What a thread reports: first that it has started, then about each text whether it is JSON, and whether it matches the
+ * schema, if there is one.
+ */
+export type CheckReport =
+  | { readonly type: 'ready' }
+  /** @property json absent if it is the text itself */
+  | { readonly type: 'object'; readonly json?: string; readonly hasInexactNumber: boolean }
+  | AnswerMistake
+  | { readonly type: 'match' }
+  /** The check against the schema failed. */
+  | { readonly type: 'unverified' };
+
+/** Reads the answers of models that have to be JSON, and checks them against the schemas of callers. */
 export interface AnswerChecker {
   /**
-   * @param job the schema, and the answer as JSON text; text that is not JSON is invalid
    * @param key whose check it is, such as the id of an API key. Many checks of one key do not delay those of others.
    */
   check(job: CheckJob, key: string): Promise<CheckResult>;
@@ -31,9 +57,14 @@ export interface AnswerChecker {
 export interface AnswerCheckerOptions {
   /** Checks at the same time; each has a thread of its own. 2 if left out. */
   readonly threads?: number;
-  /** The longest time of a check once it has begun. 250 if left out. */
+  /**
+   * The longest time of reading a text once it has begun. Only texts that are made to be slow need it. If left out,
+   * 1,000, or `timeoutMs` if that is longer.
+   */
+  readonly readMs?: number;
+  /** The longest time of the check against the schema after that. 250 if left out. */
   readonly timeoutMs?: number;
-  /** Checks that can wait; more are `unverified` immediately. 100 if left out. */
+  /** Checks that can wait; more are `unverified` immediately. 400 if left out; a quarter of them for one key. */
   readonly maxWaiting?: number;
   /** Called when a thread failed: it could not start, or had no memory left. */
   readonly onError?: (error: Error) => void;
@@ -41,28 +72,29 @@ export interface AnswerCheckerOptions {
 
 /** A thread that checks one answer at a time. */
 interface Thread {
-  /** @returns undefined if the check did not end; then the thread must end */
-  check(job: CheckJob): Promise<CheckResult | undefined>;
+  /** @returns `isStuck` if the check did not end; then the thread must end */
+  check(job: CheckJob): Promise<{ readonly result: CheckResult; readonly isStuck?: true }>;
   end(): Promise<void>;
 }
 
 /**
- * Checks run in threads, since a check can need any time and memory with the schema of a caller. A thread starts when a
- * check first needs it. When a check takes too long, its thread ends, and the next check starts another one.
+ * Checks run in threads, since a text of some megabytes takes long to read, and a check can need any time and memory
+ * with the schema of a caller. A thread starts when a check first needs it. When a check takes too long, its thread
+ * ends, and the next check starts another one.
  */
 export function createAnswerChecker(options: AnswerCheckerOptions = {}): AnswerChecker {
-  const { threads = 2, timeoutMs = 250, maxWaiting = 100, onError } = options;
+  const { threads = 2, timeoutMs = 250, readMs = Math.max(1_000, timeoutMs), maxWaiting = 400, onError } = options;
   const queue = createFairQueue({ places: threads, maxWaiting, maxWaitingPerKey: Math.ceil(maxWaiting / 4) });
   const running = new Set<Thread>();
   const idle: Thread[] = [];
   let isClosed = false;
 
-  const checkNow = async (job: CheckJob): Promise<CheckResult | undefined> => {
-    if (isClosed) return undefined;
-    const thread = idle.pop() ?? startThread(timeoutMs, onError);
+  const checkNow = async (job: CheckJob): Promise<CheckResult> => {
+    if (isClosed) return { status: 'unverified' };
+    const thread = idle.pop() ?? startThread({ readMs, timeoutMs }, onError);
     running.add(thread);
-    const result = await thread.check(job);
-    if (result === undefined) {
+    const { result, isStuck } = await thread.check(job);
+    if (isStuck) {
       await thread.end();
       running.delete(thread);
     } else {
@@ -77,10 +109,11 @@ export function createAnswerChecker(options: AnswerCheckerOptions = {}): AnswerC
         if (error instanceof QueueFullError) return undefined;
         throw error;
       });
+      if (leave === undefined) return { status: 'unverified' };
       try {
-        return (leave && (await checkNow(job))) ?? { status: 'unverified' };
+        return await checkNow(job);
       } finally {
-        leave?.();
+        leave();
       }
     },
     async close() {
@@ -90,34 +123,65 @@ export function createAnswerChecker(options: AnswerCheckerOptions = {}): AnswerC
   };
 }
 
-function startThread(timeoutMs: number, onError?: (error: Error) => void): Thread {
+function startThread(
+  { readMs, timeoutMs }: Required<Pick<AnswerCheckerOptions, 'readMs' | 'timeoutMs'>>,
+  onError?: (error: Error) => void,
+): Thread {
   const worker = new Worker(new URL('check-worker.ts', import.meta.url), {
     execArgv: [],
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
   });
-  let settle: (message?: CheckResult) => void = () => undefined;
-  const nextMessage = (): Promise<CheckResult | undefined> =>
+  /** Reports that nobody has waited for yet; undefined after the end of the thread. */
+  const reports: (CheckReport | undefined)[] = [];
+  let wanted: ((report: CheckReport | undefined) => void) | undefined;
+  const take = (report?: CheckReport): void => {
+    if (wanted === undefined) reports.push(report);
+    else wanted(report);
+    wanted = undefined;
+  };
+  const next = (): Promise<CheckReport | undefined> =>
     new Promise((resolve) => {
-      settle = resolve;
+      if (reports.length > 0) resolve(reports.shift());
+      else wanted = resolve;
     });
-  const ready = nextMessage();
-  worker.on('message', (message: CheckResult) => settle(message));
+  worker.on('message', take);
   worker.on('error', (error: Error) => {
     onError?.(error);
-    settle();
+    take();
   });
-  worker.on('exit', () => settle());
+  worker.on('exit', () => take());
+  const ready = next();
+  const stuck = { result: { status: 'unverified' }, isStuck: true } as const;
+
+  const check: Thread['check'] = async (job) => {
+    const read = await within(readMs, next(), () => undefined);
+    if (read?.type === 'not-json' || read?.type === 'too-deep') return { result: { status: 'invalid', mistake: read } };
+    if (read?.type !== 'object') return stuck;
+    const { json = job.text, hasInexactNumber } = read;
+    const object = { json: new JsonText(json), hasInexactNumber };
+    if (job.schema === undefined) return { result: { status: 'valid', object } };
+    const compared = await within(timeoutMs, next(), () => undefined);
+    switch (compared?.type) {
+      case 'match':
+        return { result: { status: 'valid', object } };
+      case 'mismatch':
+        return { result: { status: 'invalid', mistake: compared } };
+      case 'unverified':
+        return { result: { status: 'unverified', object } };
+      default:
+        return { result: { status: 'unverified', object }, isStuck: true };
+    }
+  };
 
   return {
     async check(job) {
       // The start does not count: it takes the time that the machine needs for it.
-      if ((await ready) === undefined) return undefined;
-      const result = nextMessage();
+      if ((await ready) === undefined) return stuck;
       worker.ref();
       worker.postMessage(job);
       try {
-        return await within(timeoutMs, result, () => undefined);
+        return await check(job);
       } finally {
         // Without a check, the thread does not keep the process running.
         worker.unref();

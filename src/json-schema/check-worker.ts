@@ -1,6 +1,8 @@
 import { format, validate, type Schema } from '@cfworker/json-schema';
 import { parentPort } from 'node:worker_threads';
-import type { CheckJob, CheckResult } from './answer-checker.ts';
+import { findInexactNumber, isExact } from '../http/inexact-numbers.ts';
+import { rawJson } from '../runtime/json-text.ts';
+import type { CheckJob, CheckReport, JsonSchema } from './answer-checker.ts';
 import { draftOf, isObject, keywordOf, mapSubschemas, type Draft } from './keywords.ts';
 import { LinearPattern } from './patterns.ts';
 
@@ -26,34 +28,68 @@ Object.assign(globalThis, {
 for (const name of Object.keys(format)) Reflect.deleteProperty(format, name);
 Object.setPrototypeOf(format, null);
 
-parentPort?.on('message', (job: CheckJob) => {
-  parentPort?.postMessage(check(job));
-  patterns.clear();
-});
-parentPort?.postMessage('ready');
+/** The deepest nesting of arrays and objects in an answer. Readers of JSON have such limits too. */
+const maxDepth = 100;
 
-function check({ schema, json }: CheckJob): CheckResult {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return { status: 'invalid', place: '#', keyword: '#' };
+const report = (message: CheckReport): void => parentPort?.postMessage(message);
+
+parentPort?.on('message', ({ text, schema }: CheckJob) => {
+  const value = read(text);
+  if (value !== undefined && schema !== undefined) {
+    report(check(schema, value.parsed));
+    patterns.clear();
   }
+});
+report({ type: 'ready' });
+
+/** Reads a text, and reports its value. @returns undefined if it has none */
+function read(text: string): { readonly parsed: unknown } | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    report({ type: 'not-json' });
+    return undefined;
+  }
+  if (isDeeperThan(maxDepth, parsed)) {
+    report({ type: 'too-deep', limit: maxDepth });
+    return undefined;
+  }
+  const hasInexactNumber = findInexactNumber(text) !== undefined;
+  const json = hasInexactNumber ? withExactNumbers(text) : JSON.stringify(parsed);
+  report({ type: 'object', ...(json !== text && { json }), hasInexactNumber });
+  return { parsed };
+}
+
+function isDeeperThan(limit: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return limit === 0 || Object.values(value).some((member) => isDeeperThan(limit - 1, member));
+}
+
+/** The value of a text as JSON, with its numbers as they are written. */
+function withExactNumbers(text: string): string {
+  // The types of TypeScript do not have the third parameter yet.
+  const keep = (_name: string, value: unknown, { source = '' }: { source?: string } = {}): unknown =>
+    typeof value === 'number' && !isExact(source) ? rawJson(source) : value;
+  return JSON.stringify(JSON.parse(text, keep));
+}
+
+function check(schema: JsonSchema, value: unknown): CheckReport {
   try {
     const draft = draftOf(schema['$schema']) ?? '2020-12';
     const { valid, errors } = validate(value, effective(schema, draft), draft === 'draft-07' ? '7' : draft);
-    if (valid) return { status: 'valid' };
+    if (valid) return { type: 'match' };
     // The schema `false` has no keyword. The keyword that contains it tells more.
     const causes = errors.filter(({ keyword }) => keyword !== 'false');
     const error = causes.find(({ keyword }) => !containers.has(keyword)) ?? causes.at(-1);
     return {
-      status: 'invalid',
+      type: 'mismatch',
       place: (error?.instanceLocation ?? '#').slice(0, 500),
       keyword: (error?.keywordLocation ?? '#').slice(0, 500),
     };
   } catch {
     // Usually a stack overflow: the value is too deep.
-    return { status: 'unverified' };
+    return { type: 'unverified' };
   }
 }
 

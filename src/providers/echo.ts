@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import {
   textOf,
@@ -19,7 +20,7 @@ import {
  *
  * - Tools: a user message with lines `call <tool> <JSON>` calls these tools. If a call is required and there is no such
  *   line, the named or the first tool is called with sample arguments.
- * - Format `json`: text that is JSON stays as it is. Other text becomes a sample that fits simple schemas and contains
+ * - Format `json`: text that is JSON stays as it is, as does a text of more than 64 KiB that begins like JSON. Other text becomes a sample that fits simple schemas and contains
  *   the text in its strings; without a schema `{"text": …}`.
  * - `stop` and `max_output_tokens` (words) cut the text. Other parameters change nothing.
  * - Usage counts the words (runs of characters other than white space) of all messages and of the answer. An image
@@ -63,7 +64,10 @@ export async function* echoStream(
   call: Pick<CallOptions, 'signal' | 'onFailedAttempt'>,
 ): AsyncGenerator<GenerateEvent> {
   const result = echo(request, call);
+  let pieces = 0;
   for (const [delta] of result.text.matchAll(/\s*\S+\s*?|\s+$/g)) {
+    // All pieces are there at once, where a provider's arrive one by one. Other requests run in between.
+    if (++pieces % 256 === 0) await nextTurn();
     call.signal.throwIfAborted();
     yield { type: 'text', delta };
   }
@@ -107,7 +111,11 @@ function inFormat({ responseFormat }: GenerateRequest, text: string, transform: 
   return JSON.stringify(schema ? sample(schema, transform(text)) : { text: transform(text) });
 }
 
+/** The longest text that is parsed here; more would hold up other requests. */
+const longestParsed = 64 * 1024;
+
 function isJson(text: string): boolean {
+  if (text.length > longestParsed) return /^\s*[[{"]/.test(text);
   try {
     JSON.parse(text);
     return true;
@@ -171,12 +179,26 @@ function countTokens(message: Message): number {
   return calls.reduce((sum, call) => sum + countWords(call.arguments), countWords(textOf(message)) + images);
 }
 
-/** Counts without storing the words: a prompt can have millions. */
+/** Counts without storing the words, and without an expression for each: a prompt can have millions. */
 function countWords(text: string): number {
   let count = 0;
-  for (const word = /\S+/g; word.test(text);) count += 1;
+  let isInWord = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    const isSpace = code <= 0x20 ? code === 0x20 || (code >= 0x09 && code <= 0x0d) : code >= 0xa0 && isRareSpace(code);
+    if (!isSpace && !isInWord) count += 1;
+    isInWord = !isSpace;
+  }
   return count;
 }
+
+/** The rest of what `\s` matches. */
+function isRareSpace(code: number): boolean {
+  if (code < 0x1680) return code === 0xa0;
+  return (code >= 0x2000 && code <= 0x200a) || rareSpaces.has(code);
+}
+
+const rareSpaces: ReadonlySet<number> = new Set([0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff]);
 
 function words(text: string): string[] {
   return text.match(/\S+/g) ?? [];

@@ -3,6 +3,7 @@
  * OpenAI-compatible endpoints pass both on as a whole, so a field that is added here reaches all of them.
  */
 import type { ProblemError } from '../errors/problem-error.ts';
+import type { JsonText } from '../runtime/json-text.ts';
 
 /** A plain JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -147,6 +148,14 @@ export interface Usage {
   readonly reasoningTokens?: number;
 }
 
+/** The value of an answer in JSON. */
+export interface AnswerObject {
+  /** It has each name of an object once, and every number as the answer has it. */
+  readonly json: JsonText;
+  /** Whether it has a number that JavaScript would change. */
+  readonly hasInexactNumber: boolean;
+}
+
 /**
  * A model's answer. Plain JSON values with the names of the contract's InvocationResult: answers and test runs contain
  * it as it is. Reasoning is left out.
@@ -158,8 +167,8 @@ export interface GenerateResult {
   readonly usage: Usage;
   /** At least one, in their order. */
   readonly toolCalls?: readonly ToolCall[];
-  /** The parsed text of an answer in JSON. Providers leave it out; it is added when the answer was checked. */
-  readonly object?: Json;
+  /** The value of an answer in JSON. Providers leave it out; it is added when the answer was checked. */
+  readonly object?: AnswerObject;
 }
 
 /** A piece of an answer that is streamed. Exactly one `finish` ends it; a failure is thrown. */

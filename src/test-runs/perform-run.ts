@@ -8,12 +8,13 @@ import { notStored, promptDeleted, shuttingDown } from './problems.ts';
 import type { ResultArchive } from './result-archive.ts';
 import type { EndResult, RunEnd, TestRun, TestRunStore } from './test-run-store.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { JsonText } from '../runtime/json-text.ts';
 import type { Random } from '../runtime/random.ts';
 
 /** A test run that is `done`, and its results. */
 export interface FinishedTestRun {
   readonly run: TestRun;
-  readonly results: readonly TestResult[];
+  readonly results: JsonText<TestResult[]>;
 }
 
 export interface RunTask {

@@ -1,17 +1,18 @@
 import { addAbortSignal, type Readable } from 'node:stream';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { components } from '../../generated/types.ts';
 import { problems } from '../../generated/problems.ts';
 import { maxBlobBytes, storageUnavailable, type BlobStore, type OpenBlob } from '../blobs/blob-store.ts';
 import { ProblemError } from '../errors/problem-error.ts';
+import { JsonText, toJsonText } from '../runtime/json-text.ts';
 import type { TestResult } from './call-targets.ts';
 import type { TestRun } from './test-run-store.ts';
 
 type TestRunResults = components['schemas']['TestRunResults'];
 
 export interface StoredResults {
-  readonly results: readonly TestResult[];
+  readonly results: JsonText<TestResult[]>;
   readonly bytes: number;
 }
 
@@ -47,7 +48,7 @@ export function createResultArchive(blobs: BlobStore): ResultArchive {
     check: () => blobs.check(),
     async put(run, results, finishedAt) {
       const stored = withinSize(results, maxBlobBytes - 4_096);
-      const body = Buffer.from(JSON.stringify(toTestRunResults({ ...run, finishedAt }, stored)));
+      const body = Buffer.from(toTestRunResults({ ...run, finishedAt }, stored).text);
       for (let attempt = 0; ; attempt += 1) {
         try {
           await blobs.put(keyOf(run.id), body, 'application/json');
@@ -64,34 +65,41 @@ export function createResultArchive(blobs: BlobStore): ResultArchive {
   };
 }
 
-/** The answer of `getTestRunResults`. A run that is done has ended. */
-export function toTestRunResults(run: TestRun, results: readonly TestResult[]): TestRunResults {
-  return {
+/** The answer of `getTestRunResults`. A run that is done has ended. `results` is the last member: see `readResults`. */
+export function toTestRunResults(run: TestRun, results: JsonText<TestResult[]>): JsonText<TestRunResults> {
+  return toJsonText<TestRunResults>({
     id: run.id,
     prompt_id: run.promptId,
     prompt_version: run.promptVersion,
     created_at: run.createdAt.toISOString(),
     finished_at: (run.finishedAt ?? run.createdAt).toISOString(),
-    results: [...results],
-  };
+    results,
+  });
 }
 
 /** Time limit for reading results into memory, in milliseconds. */
 const readLimitMs = 60_000;
 
-/** Reads all results into memory. @throws {ProblemError} storage-unavailable */
-export async function readResults(content: Readable): Promise<TestResult[]> {
-  let stored;
-  try {
-    stored = (await json(addAbortSignal(AbortSignal.timeout(readLimitMs), content))) as Pick<TestRunResults, 'results'>;
-  } catch (error) {
-    throw error instanceof SyntaxError ? error : storageUnavailable(error);
-  }
-  // Earlier versions stored no status.
-  return stored.results.map(
-    (result) => ({ ...result, status: 'error' in result ? 'failed' : 'succeeded' }) as TestResult,
+/**
+ * Reads all results into memory, as they were stored.
+ *
+ * @param isAnswer whether they were stored in the form of the answer; earlier versions stored no status
+ * @throws {ProblemError} storage-unavailable
+ */
+export async function readResults(content: Readable, isAnswer: boolean): Promise<JsonText<TestResult[]>> {
+  const stored = await text(addAbortSignal(AbortSignal.timeout(readLimitMs), content)).catch((error: unknown) => {
+    throw storageUnavailable(error);
+  });
+  const start = stored.indexOf(resultsMember);
+  if (isAnswer && start !== -1) return new JsonText(stored.slice(start + resultsMember.length, -1));
+  const { results } = JSON.parse(stored) as Pick<TestRunResults, 'results'>;
+  return toJsonText<TestResult[]>(
+    results.map((result) => ({ ...result, status: 'error' in result ? 'failed' : 'succeeded' }) as TestResult),
   );
 }
+
+/** What is before the results. The members before them are ids, numbers and times. */
+const resultsMember = '"results":';
 
 function keyOf(id: string): string {
   return `test-runs/${id}.json`;
@@ -103,11 +111,14 @@ function keyOf(id: string): string {
  *
  * @param limit in bytes of JSON
  */
-export function withinSize(results: readonly TestResult[], limit: number): readonly TestResult[] {
-  const sizes = results.map((result) => Buffer.byteLength(JSON.stringify(result)) + 1);
-  if (sizes.reduce((sum, size) => sum + size, 0) <= limit) return results;
+export function withinSize(results: readonly TestResult[], limit: number): JsonText<TestResult[]> {
+  const texts = results.map((result) => toJsonText<TestResult>(result));
+  const sizes = texts.map(({ text: json }) => Buffer.byteLength(json) + 1);
+  if (sizes.reduce((sum, size) => sum + size, 0) <= limit) return toJsonText<TestResult[]>(texts);
   const share = limit / results.length;
-  return results.map((result, index) => ((sizes[index] ?? 0) <= share ? result : tooLarge(result)));
+  return toJsonText<TestResult[]>(
+    results.map((result, index) => ((sizes[index] ?? 0) <= share ? (texts[index] ?? result) : tooLarge(result))),
+  );
 }
 
 function tooLarge({ provider, model, latency_ms }: TestResult): TestResult {

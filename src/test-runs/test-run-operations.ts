@@ -3,6 +3,7 @@ import { revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/page.ts';
 import { unknownVariableWarnings } from '../generation/render-prompt.ts';
+import { toJsonText } from '../runtime/json-text.ts';
 import { prefersAsync } from './prefer.ts';
 import type { TestRun } from './test-run-store.ts';
 import type { TestRuns } from './test-runs.ts';
@@ -37,7 +38,11 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
       return {
         status: 201,
         headers: { Location },
-        body: { ...toTestRun(run), finished_at: finishedAt(run), results: [...outcome.results] },
+        body: toJsonText<Schemas['TestRunWithResults']>({
+          ...toTestRun(run),
+          finished_at: finishedAt(run),
+          results: outcome.results,
+        }),
       };
     },
     listTestRuns(input) {

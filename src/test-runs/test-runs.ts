@@ -156,7 +156,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     const { size, content } = await openResults(run);
     try {
       const release = memory.reserve(keyId, (size ?? run.answerBytes ?? usualResultBytes) * resultCopies);
-      return { run, results: await readResults(content).finally(release) };
+      return { run, results: await readResults(content, run.answerBytes !== undefined).finally(release) };
     } finally {
       content.destroy();
     }
@@ -165,7 +165,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   /** For runs of earlier versions, which stored results in another form. */
   const convertResults = async (run: TestRun, keyId: string): Promise<ResultStream> => {
     const { results } = await withResults(run, keyId);
-    const answer = Buffer.from(JSON.stringify(toTestRunResults(run, results)));
+    const answer = Buffer.from(toTestRunResults(run, results).text);
     const content = Readable.from([answer]);
     content.once('close', memory.hold(keyId, answer.length));
     return { run, length: answer.length, content };

@@ -1,4 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { checkJsonAnswer } from '../../src/generation/json-answer.ts';
+import { toWarnings } from '../../src/invoke/invocation-result.ts';
+import type { GenerateResult } from '../../src/providers/generation.ts';
 import type { Answer } from '../support/service.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
 
@@ -115,6 +118,86 @@ describe('an answer in JSON', () => {
     expect(body.results).toMatchObject([
       { status: 'failed', error: { type: 'urn:prompt-gateway:problem:provider-bad-answer' } },
       { provider: 'echo' },
+    ]);
+  });
+});
+
+describe('the object of an answer', () => {
+  const exact = '{"id":12345678901234567890,"size":1e400,"__proto__":{"a":1},"name":"a","pad":"\\ud800"}';
+  const warnings = [{ code: 'inexact-number', detail: expect.any(String) }];
+  const objectIn = (text: string): string => /"object":(\{.*?"pad":"\\ud800"\})/.exec(text)?.[1] ?? '';
+
+  it('has every number and every member as the text has them', async () => {
+    // The same value, in a form that is not compact, and with a name that comes twice.
+    say(` {"name": "b", ${exact.slice(1)}\n`);
+    const { text, body } = await invoke(await promptOf({}));
+    expect(JSON.parse(`{"o":${objectIn(text)}}`)).toEqual({ o: JSON.parse(exact) });
+    expect(objectIn(text)).toContain('"id":12345678901234567890,"size":1e400,"__proto__":{"a":1}');
+    expect(objectIn(text).match(/"name"/g)).toHaveLength(1);
+    expect(body.warnings).toEqual(warnings);
+  });
+
+  it.each(['{"a":0.1,"b":1e23,"c":10.0}', '{"a":1.50,"b":9007199254740991}'])(
+    'has no warning for numbers that are exact: %s',
+    async (text) => {
+      say(text);
+      const { body } = await invoke(await promptOf({}));
+      expect(body.object).toEqual(JSON.parse(text));
+      expect(body).not.toHaveProperty('warnings');
+    },
+  );
+
+  it('is the same from the cache, in a stream, and in a repeated answer', async () => {
+    const prompt = await promptOf({ schema: { type: 'object' } });
+    say(exact);
+    const first = await invoke(prompt, 'max-age=60');
+    const cached = await invoke(prompt, 'max-age=60');
+    expect([cached.headers['x-cached'], objectIn(cached.text), cached.body.warnings]).toEqual([
+      ...['true', objectIn(first.text)],
+      warnings,
+    ]);
+    expect(objectIn(first.text)).toBe(exact);
+    say(exact);
+    const key = { 'Idempotency-Key': 'exact-stream', 'Cache-Control': 'no-store' };
+    const streamed = await harness.invoke(prompt, { stream: true }, key);
+    expect(objectIn(streamed.text)).toBe(exact);
+    expect(streamed.text).toContain('inexact-number');
+    const repeated = await harness.invoke(prompt, { stream: true }, key);
+    expect([repeated.headers['idempotency-replayed'], objectIn(repeated.text)]).toEqual(['true', exact]);
+  });
+
+  it('is the same in the results of test runs, also of a repeated one', async () => {
+    say(exact);
+    const request = {
+      body: { providers: [{ provider: 'mock' }] },
+      headers: { 'Idempotency-Key': 'exact-test-run' },
+    };
+    const path = `/api/v1/prompts/${await promptOf({})}/test`;
+    const first = await harness.service.call('POST', path, request);
+    expect([first.status, objectIn(first.text)]).toEqual([201, exact]);
+    const repeated = await harness.service.call('POST', path, request);
+    expect([repeated.body, objectIn(repeated.text)]).toEqual([first.body, exact]);
+    const { id } = first.body as { id: string };
+    const { text } = await harness.service.call('GET', `/api/v1/test-runs/${id}/results`);
+    expect(objectIn(text)).toBe(exact);
+  });
+
+  it('is checked as its schema says, with numbers above all doubles as infinite', async () => {
+    const bounded = { schema: { properties: { size: { maximum: 1e308 } } } };
+    say(exact);
+    expect(problemOf(await invoke(await promptOf(bounded)))).toBe('provider-bad-answer');
+  });
+});
+
+describe('checkJsonAnswer', () => {
+  it('gives no object for a text that could not be read in time, and says so', async () => {
+    const result: GenerateResult = { text: '[1]', finishReason: 'stop', usage };
+    const checked = await checkJsonAnswer({ type: 'json' }, result, 'key', {
+      check: async () => ({ status: 'unverified' }),
+    });
+    expect(checked).toEqual({ result, isUnverified: true });
+    expect(toWarnings([], { result, isUnverified: true }).warnings).toEqual([
+      { code: 'unverified-object', detail: 'reading the answer took too long; it may not be JSON' },
     ]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { JsonText } from '../../src/runtime/json-text.ts';
 import type { TestResult } from '../../src/test-runs/call-targets.ts';
 import { withinSize } from '../../src/test-runs/result-archive.ts';
 
@@ -7,17 +8,18 @@ const saying = (text: string): TestResult => ({
   ...{ status: 'succeeded', provider: 'mock', model: 'model-a', latency_ms: 1 },
   result: { text, finishReason: 'stop', usage },
 });
-const bytesOf = (results: readonly TestResult[]): number => Buffer.byteLength(JSON.stringify(results));
+const parsed = (results: JsonText<TestResult[]>): TestResult[] => JSON.parse(results.text) as TestResult[];
 
 describe('withinSize', () => {
   it('does not change results that fit together', () => {
     const results = [saying('x'.repeat(9_000)), saying('short')];
-    expect(withinSize(results, 10_000)).toBe(results);
+    expect(parsed(withinSize(results, 10_000))).toEqual(results);
   });
 
   it('replaces each result above its share by an error', () => {
     const results = [saying('x'.repeat(9_000)), saying('short'), saying('y'.repeat(2_000)), saying('ü'.repeat(4_000))];
-    const fitting = withinSize(results, 12_000);
+    const written = withinSize(results, 12_000);
+    const fitting = parsed(written);
     expect(
       fitting.map((result) => ('error' in result ? result.error.type.split(':').at(-1) : result.result.text.length)),
     ).toEqual(['provider-bad-answer', 5, 2_000, 'provider-bad-answer']);
@@ -27,6 +29,6 @@ describe('withinSize', () => {
       latency_ms: 1,
       error: { retryable: false },
     });
-    expect(bytesOf(fitting)).toBeLessThanOrEqual(12_000);
+    expect(Buffer.byteLength(written.text)).toBeLessThanOrEqual(12_000);
   });
 });

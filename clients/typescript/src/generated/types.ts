@@ -2061,10 +2061,10 @@ export interface components {
          */
         Warning: {
             /**
-             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer against its schema took too long, so `object` may not match it.
+             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer took too long, so `object` may not match its schema. If even reading it took too long, there is no `object`, and `text` may not be JSON. `inexact-number`: the answer has a number such as 12345678901234567890 or 1e400, which is not exactly an IEEE 754 double. `object` contains it as it is, but JavaScript and others change it when they parse it, and so does the check against the schema.
              * @example unknown-variable
              */
-            code: ("unknown-variable" | "not-a-placeholder" | "unused-variable" | "unverified-object") | components["schemas"]["OtherValue"];
+            code: ("unknown-variable" | "not-a-placeholder" | "unused-variable" | "unverified-object" | "inexact-number") | components["schemas"]["OtherValue"];
             /**
              * @description What is wrong at this place, for people.
              * @example is not declared or used by the prompt
@@ -3158,7 +3158,7 @@ export interface components {
             /** @description Calls of tools that the model asks for. Absent if there are none. */
             toolCalls?: components["schemas"]["ToolCall"][];
             /**
-             * @description The parsed `text` of a JSON answer that ended with `stop`. It matches the schema of `response_format`.
+             * @description The value of `text`, if `response_format` asks for JSON and the answer ended with `stop`. It matches the schema of `response_format`, unless a warning `unverified-object` says that it was not checked. It has every number as `text` has it, and each name of an object once, with its last value.
              * @example {
              *       "priority": "high"
              *     }
@@ -9119,7 +9119,7 @@ export interface components {
             /** @description All calls of tools of this answer. Absent if there are none. */
             toolCalls?: components["schemas"]["ToolCall"][];
             /**
-             * @description The parsed text of a JSON answer that ended with `stop`.
+             * @description The value of the text, as in an answer that is not streamed.
              * @example {
              *       "priority": "high"
              *     }
