@@ -6,7 +6,7 @@ import { EmbeddedDatabaseError } from './db/embedded/obtain-server.ts';
 import { ListenError } from './http/listening.ts';
 import { SecretKeyError } from './secrets/open-secret-box.ts';
 import { createLogger } from './observability/logger.ts';
-import { startService } from './start.ts';
+import { startService, type RunningService } from './start.ts';
 import { hasCode } from './runtime/system-error.ts';
 
 /** Prints a line for people, to standard error. Standard output is the log, with one JSON object in each line. */
@@ -15,8 +15,14 @@ function print(line: string): void {
 }
 
 /**
+ * Within this time a signal that comes again is the same one: a terminal or systemd sends it to every process of
+ * `npm start`, and npm passes on what it received itself.
+ */
+const sameSignalMs = 1_000;
+
+/**
  * The command line: `--help`, `--version`, or the service until a signal stops it. Exits with 2 on mistakes in arguments
- * and configuration.
+ * and configuration, and with 0 after a stop, also during the start.
  */
 export async function main(): Promise<void> {
   const { command, mistakes } = readArguments(process.argv.slice(2), process.env);
@@ -29,22 +35,34 @@ export async function main(): Promise<void> {
   // Some provider packages read their variables themselves and fail on blank ones.
   dropBlankVariables(process.env);
   const log = createLogger(config.log.level);
-  const starting = startService({ config, environment: process.env, log, print });
-  let stopping = false;
+  const canceling = new AbortController();
+  let service: RunningService | undefined;
+  let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
   const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    print(`${signal}: finishing the requests in progress (send the signal again to stop immediately)`);
-    starting
-      .then((service) => service.stop())
-      .then(() => process.exit(0))
-      .catch(fail);
+    if (first !== undefined) {
+      if (signal === first.signal && performance.now() - first.at < sameSignalMs) return;
+      process.exit(1);
+    }
+    first = { signal, at: performance.now() };
+    const work = service === undefined ? 'canceling the start' : 'finishing the requests in progress';
+    print(`${signal}: ${work} (send the signal again to stop immediately)`);
+    canceling.abort();
+    // Who presses Ctrl-C or closes the terminal is no load balancer.
+    service?.stop({ skipsDelay: signal !== 'SIGTERM' }).then(() => process.exit(0), fail);
   };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
+  // A closed terminal sends SIGHUP. Node removes the protection of nohup from the processes that it runs.
+  process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
+  // Nobody reads what is written to a closed terminal.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   process.on('unhandledRejection', (error) => {
     log.error({ error }, 'unhandled rejection');
   });
-  await starting.catch(fail);
+  try {
+    service = await startService({ config, environment: process.env, log, print, signal: canceling.signal });
+  } catch (error) {
+    if (canceling.signal.aborted) process.exit(0);
+    fail(error);
+  }
 }
 
 function readConfig(): Config {

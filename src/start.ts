@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { firstKeyId } from './api-keys/api-keys.ts';
@@ -5,6 +6,7 @@ import { ensureFirstKey } from './api-keys/first-key.ts';
 import { allScopes, createApp, indexes, type AppDependencies } from './app.ts';
 import { createBlobStore, tellingChecks } from './blobs/create-blob-store.ts';
 import type { Config } from './config/config.ts';
+import { abortable } from './runtime/abortable.ts';
 import { prepareDataDir } from './runtime/data-dir.ts';
 import { checkDatabase } from './db/check.ts';
 import { connectDatabase } from './db/client.ts';
@@ -14,7 +16,7 @@ import { ensureInstallation } from './db/installation.ts';
 import { createLookUp } from './outbound/look-up.ts';
 import { closeServer, listen } from './http/listening.ts';
 import { pageAddress } from './http/page-files.ts';
-import { createHttpServer, type ConnectionLimits } from './http/listener.ts';
+import { createHttpServer, type ConnectionLimits, type HttpServer } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { openSecretBox } from './secrets/open-secret-box.ts';
 import { startMaintenance } from './runtime/maintenance.ts';
@@ -31,6 +33,8 @@ export interface StartOptions {
   readonly log: Logger;
   /** Prints lines for the operator; not a log. */
   readonly print: (line: string) => void;
+  /** Cancels the start. After the start it has no effect. */
+  readonly signal?: AbortSignal;
   readonly onExchange?: (exchange: Exchange) => void;
   /** For tests that move the time. */
   readonly clock?: NonNullable<AppDependencies['clock']>;
@@ -48,19 +52,29 @@ export interface StartOptions {
   readonly streamTimes?: AppDependencies['streamTimes'];
 }
 
+export interface StopOptions {
+  /** Leaves out the delay in which load balancers notice that readiness fails. */
+  readonly skipsDelay?: boolean;
+}
+
 export interface RunningService {
   /** Where it listens, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Accepts no more connections, waits for work in progress within the configured time, and closes everything. */
-  stop(): Promise<void>;
+  /**
+   * Readiness fails immediately. After the configured delay, accepts no more connections, waits for work in progress
+   * within the configured time, and closes everything.
+   */
+  stop(options?: StopOptions): Promise<void>;
 }
 
 /**
  * Starts the whole service: database (embedded if none is configured), object storage, providers, listener. If
- * something fails, everything that was started before is stopped again.
+ * something fails or the signal is aborted, everything that was started before is stopped again.
+ *
+ * @throws the reason of the signal, when that is aborted
  */
 export async function startService(options: StartOptions): Promise<RunningService> {
-  const { config, log, print } = options;
+  const { config, log, print, signal } = options;
   const cleanups: (() => Promise<void>)[] = [];
   const cleanUp = async (): Promise<void> => {
     for (const cleanup of cleanups.splice(0).reverse()) {
@@ -76,12 +90,12 @@ export async function startService(options: StartOptions): Promise<RunningServic
     if (keepsFiles || config.security.secretKeys.length === 0) await prepareDataDir(config.database.dataDir);
     const embedded = config.database.uri === undefined ? await startOwnDatabase(options, cleanups) : undefined;
     const uri = config.database.uri ?? embedded?.uri ?? '';
-    const database = await connectDatabase({ uri, databaseName: config.database.name, log });
+    const database = await connectDatabase({ uri, databaseName: config.database.name, log, signal });
     cleanups.push(() => database.close());
-    if (config.database.check) await checkDatabase(database.db);
-    await ensureIndexes(database.db, indexes);
-
-    const installation = await ensureInstallation(database);
+    // What is interrupted here ends when the connections are closed.
+    if (config.database.check) await abortable(checkDatabase(database.db), signal);
+    await abortable(ensureIndexes(database.db, indexes), signal);
+    const installation = await abortable(ensureInstallation(database), signal);
 
     const storage = await createBlobStore(config.storage);
     const blobs = tellingChecks(storage, (message) => {
@@ -130,28 +144,34 @@ export async function startService(options: StartOptions): Promise<RunningServic
     });
     const hasCreatedKey =
       config.security.adminApiKey === undefined &&
-      (await ensureFirstKey({ store: app.apiKeyStore, allScopes, print, clock: options.clock ?? system.clock }));
+      (await abortable(
+        ensureFirstKey({ store: app.apiKeyStore, allScopes, print, clock: options.clock ?? system.clock }),
+        signal,
+      ));
+    const token = hasCreatedKey ? await abortable(app.sessions.createLink(firstKeyId), signal) : undefined;
     void providers.preload();
 
     const listener = createHttpServer(app.application, options.connectionLimits);
     const url = await listen(listener.server, config.http.host, config.http.port);
+    if (signal?.aborted === true) await closeServer(listener, { grace: 0, limit: 0 }, log);
+    signal?.throwIfAborted();
     const maintenance = startMaintenance(app.chores, log, system.random);
     app.start();
     const { basePath } = config.http;
     print(`Listening on ${url} (reference: ${pageAddress(url, basePath, '/docs')})`);
     const dashboard = pageAddress(url, basePath, '/dashboard');
     print(`Dashboard: ${dashboard}`);
-    if (hasCreatedKey) {
+    if (token !== undefined) {
       // Browsers do not send the fragment, so no log of a proxy contains the token.
-      const link = `${dashboard}#sign-in=${await app.sessions.createLink(firstKeyId)}`;
-      print(`Sign in to the dashboard as administrator (once, within 10 minutes): ${link}`);
+      print(`Sign in to the dashboard as administrator (once, within 10 minutes): ${dashboard}#sign-in=${token}`);
     }
     log.info({ url }, 'listening');
     return {
       url,
-      async stop() {
+      async stop({ skipsDelay = false } = {}) {
         stopping = true;
-        const { shutdownGraceMs, shutdownTimeoutMs } = config.http;
+        const { shutdownDelayMs, shutdownGraceMs, shutdownTimeoutMs } = config.http;
+        if (!skipsDelay) await delayStop(listener, shutdownDelayMs);
         const end = performance.now() + shutdownTimeoutMs;
         const ending = setTimeout(() => {
           app.endStreams();
@@ -169,6 +189,16 @@ export async function startService(options: StartOptions): Promise<RunningServic
   }
 }
 
+/**
+ * Gives load balancers the time to notice that readiness fails. In the second half of it they should have noticed, so
+ * answers announce the end of their connection: the next connection of the client goes to another process.
+ */
+async function delayStop(listener: HttpServer, milliseconds: number): Promise<void> {
+  await sleep(milliseconds / 2);
+  listener.announceClose();
+  await sleep(milliseconds / 2);
+}
+
 /** Streams end before all connections are cut, so that their callers get the problem, and stored answers are written. */
 function streamsEndAfter(shutdownTimeoutMs: number): number {
   return Math.max(shutdownTimeoutMs / 2, shutdownTimeoutMs - 2_000);
@@ -178,7 +208,7 @@ async function startOwnDatabase(options: StartOptions, cleanups: (() => Promise<
   const { config, environment, log, print } = options;
   const { dataDir, cacheDir } = config.database;
   print('Database: starting an embedded server (the first start may take a minute) …');
-  const embedded = await startEmbeddedDatabase({ dataDir, cacheDir, env: environment, log });
+  const embedded = await startEmbeddedDatabase({ dataDir, cacheDir, env: environment, log, signal: options.signal });
   cleanups.push(() => embedded.stop());
   print(`Database: ${embedded.engine}, data in ${dataDir}`);
   if (!embedded.isProtected) {

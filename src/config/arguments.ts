@@ -4,7 +4,7 @@ import { allSettings } from './settings.ts';
 export type Command = 'start' | 'help' | 'version';
 
 /**
- * Reads the command line. It has only two options; settings are environment variables.
+ * Reads the command line. Its only options are `--help` (`-h`) and `--version`; settings are environment variables.
  *
  * @param words the arguments after the program's name
  * @param environment npm does not pass on options without `--`; it sets `npm_config_…` here instead
@@ -14,7 +14,7 @@ export function readArguments(
   words: readonly string[],
   environment: Environment,
 ): { command: Command; mistakes: string[] } {
-  if (words.includes('--help')) return { command: 'help', mistakes: [] };
+  if (words.includes('--help') || words.includes('-h')) return { command: 'help', mistakes: [] };
   const options = words.filter((word) => word.startsWith('-') && word !== '--version');
   const settings = Object.keys(allSettings);
   const keptByNpm = settings.filter(

@@ -51,6 +51,8 @@ export interface Config {
     readonly trustedProxies: readonly string[];
     /** Exact origins; empty means no CORS. */
     readonly corsOrigins: readonly string[];
+    /** How long all requests are still served after readiness has begun to fail. */
+    readonly shutdownDelayMs: number;
     readonly shutdownTimeoutMs: number;
     /** How long idle connections stay open during a shutdown. */
     readonly shutdownGraceMs: number;
@@ -135,6 +137,7 @@ export function loadConfig(environment: Environment): Config {
           : { refusals: set.REFUSED_KEYS_LIMIT.requests, windowSeconds: set.REFUSED_KEYS_LIMIT.windowSeconds },
       trustedProxies: set.TRUSTED_PROXIES,
       corsOrigins: set.CORS_ORIGINS ?? [],
+      shutdownDelayMs: set.SHUTDOWN_DELAY_MS,
       shutdownTimeoutMs: set.SHUTDOWN_TIMEOUT_MS,
       shutdownGraceMs: set.SHUTDOWN_GRACE_MS,
       contractReferee: set.CONTRACT_REFEREE,

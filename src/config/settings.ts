@@ -92,16 +92,23 @@ const settings = {
     otherwise: 'none',
     example: 'https://app.example.com,http://localhost:3000',
   },
+  SHUTDOWN_DELAY_MS: {
+    group: 'HTTP',
+    description:
+      'Time after SIGTERM, in milliseconds, in which readiness is 503 and all requests are still served, so that load balancers stop sending requests before the service stops accepting them. Set it to twice the time that the load balancer needs to notice, such as 10000. Ctrl-C skips it.',
+    format: integer(0, 600_000),
+    default: '0',
+  },
   SHUTDOWN_TIMEOUT_MS: {
     group: 'HTTP',
-    description: 'Time for requests in progress to finish after SIGTERM, in milliseconds.',
+    description: 'Time for requests in progress to finish after SIGTERM and SHUTDOWN_DELAY_MS, in milliseconds.',
     format: integer(0, 600_000),
     default: '30000',
   },
   SHUTDOWN_GRACE_MS: {
     group: 'HTTP',
     description:
-      'Time that idle connections stay open after SIGTERM, in milliseconds. An answer during this time tells the client that the connection ends.',
+      'Time that idle connections stay open after SIGTERM and SHUTDOWN_DELAY_MS, in milliseconds. An answer during this time tells the client that the connection ends.',
     format: integer(0, 600_000),
     default: '2000',
   },

@@ -1,9 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MongoClient, MongoError, MongoServerError, type Db, type MongoClientOptions } from 'mongodb';
+import {
+  MongoClient,
+  MongoCompatibilityError,
+  MongoError,
+  MongoServerError,
+  type Db,
+  type MongoClientOptions,
+} from 'mongodb';
 import { hostsOf, withoutCredentials, withoutServiceOwnedOptions } from './connection-string.ts';
 import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
 import type { DatabaseLog } from './log.ts';
 import { withRetry } from './retry.ts';
+import { abortable } from '../runtime/abortable.ts';
+import { hasCode } from '../runtime/system-error.ts';
 
 /** Milliseconds to wait for a first answer at start before giving up. */
 const START_LIMIT_MS = 30_000;
@@ -39,6 +48,8 @@ export interface ConnectOptions {
   poolSize?: number;
   /** Milliseconds to keep trying at start; 30,000 by default. */
   startLimitMs?: number;
+  /** Ends the wait for the server. */
+  signal?: AbortSignal | undefined;
 }
 
 /** The database could not be used at start. The message is for the operator and carries no credentials. */
@@ -51,9 +62,10 @@ export class DatabaseStartError extends Error {
 
 /**
  * Connects to MongoDB. Services and databases are often started together, so it repeats the attempt for 30 s while the
- * server cannot be reached, with a log line for each attempt. Wrong credentials or a wrong URI fail immediately.
+ * server cannot be reached, with a log line for each attempt. What does not change by waiting fails immediately: wrong
+ * credentials, a wrong URI, a server of another age than the driver, a certificate that is not trusted.
  *
- * @throws DatabaseStartError
+ * @throws DatabaseStartError, or the reason of the signal
  */
 export async function connectDatabase(options: ConnectOptions): Promise<Database> {
   const hosts = hostsOf(options.uri);
@@ -125,19 +137,22 @@ function createClient({ uri, poolSize = 50 }: ConnectOptions): MongoClient {
 async function waitForAnswer(
   client: MongoClient,
   hosts: string,
-  { databaseName, log, startLimitMs = START_LIMIT_MS }: ConnectOptions,
+  { databaseName, log, startLimitMs = START_LIMIT_MS, signal }: ConnectOptions,
 ): Promise<void> {
   const end = performance.now() + startLimitMs;
   for (;;) {
     try {
-      await client.connect();
-      await client.db(databaseName).command({ ping: 1 });
+      await abortable(
+        client.connect().then(() => client.db(databaseName).command({ ping: 1 })),
+        signal,
+      );
       return;
     } catch (error) {
+      signal?.throwIfAborted();
       if (isRefusal(error)) {
         throw new DatabaseStartError(`The database at ${hosts} refused the credentials in its URI.`, { cause: error });
       }
-      if (!isUnavailable(error) && !isNameLookup(error)) {
+      if (isPermanent(error) || (!isUnavailable(error) && !isNameLookup(error))) {
         throw new DatabaseStartError(`The database at ${hosts} cannot be used: ${describe(error)}`, { cause: error });
       }
       if (performance.now() + START_PAUSE_MS >= end) {
@@ -147,7 +162,7 @@ async function waitForAnswer(
         );
       }
       log.warn({ hosts, reason: describe(error) }, 'the database does not answer yet; retrying');
-      await sleep(START_PAUSE_MS);
+      await sleep(START_PAUSE_MS, undefined, { signal });
     }
   }
 }
@@ -156,6 +171,28 @@ function isRefusal(error: unknown): boolean {
   const server = error instanceof MongoError && error.cause instanceof MongoServerError ? error.cause : error;
   return server instanceof MongoServerError && AUTHENTICATION_CODES.has(server.code);
 }
+
+/**
+ * True when the server and this driver have no version of the protocol in common, or when TLS does not trust the server.
+ * The driver wraps such errors like those of a server that is away.
+ */
+function isPermanent(error: unknown): boolean {
+  if (error instanceof MongoCompatibilityError) return true;
+  if (!(error instanceof Error)) return false;
+  return certificateErrors.some((code) => hasCode(error, code)) || isPermanent(error.cause);
+}
+
+/** Codes of OpenSSL and Node for a certificate that the client refuses. */
+const certificateErrors = [
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'CERT_HAS_EXPIRED',
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+];
 
 /** `mongodb+srv` uses DNS, whose errors are not driver errors. A name may appear while a cluster starts. */
 function isNameLookup(error: unknown): boolean {

@@ -1,4 +1,13 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { BSON } from 'mongodb';
 import { connectDatabase, DatabaseStartError, type Database } from '../../src/db/client.ts';
 import { hostsOf, withoutCredentials, withoutServiceOwnedOptions } from '../../src/db/connection-string.ts';
 import { testDatabaseUri } from '../support/database.ts';
@@ -44,6 +53,46 @@ describe('connectDatabase', () => {
     expect(log.lines[0]).toMatch(/database does not answer yet; retrying/);
   });
 
+  it('fails immediately when the server is too old for the driver', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (request) => socket.write(oldHello(Buffer.from(request))));
+    });
+    const log = recordingLog();
+    const connecting = connectDatabase({ uri: await listenOnLoopback(server), databaseName: 'unused', log });
+    await expect(connecting).rejects.toThrow(
+      /^The database at 127\.0\.0\.1:\d+ cannot be used: .*wire version.*requires at least/,
+    );
+    expect(log.lines).toEqual([]);
+    server.close();
+  });
+
+  it('fails immediately when the certificate of the server is not trusted', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+    const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    const options = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=127.0.0.1', '-days', '1'];
+    await promisify(execFile)('openssl', [...options, '-keyout', keyFile, '-out', certFile]);
+    const server = createTlsServer({ key: await readFile(keyFile), cert: await readFile(certFile) });
+    await rm(folder, { recursive: true });
+    const log = recordingLog();
+    const uri = `${await listenOnLoopback(server)}?tls=true`;
+    const connecting = connectDatabase({ uri, databaseName: 'unused', log });
+    await expect(connecting).rejects.toThrow(/^The database at 127\.0\.0\.1:\d+ cannot be used: .*self-signed/);
+    expect(log.lines).toEqual([]);
+    server.close();
+  });
+
+  it('gives up when it is canceled', async () => {
+    const canceling = new AbortController();
+    const log = recordingLog();
+    const { signal } = canceling;
+    const attempt = connectDatabase({ uri: 'mongodb://127.0.0.1:1/', databaseName: 'unused', log, signal });
+    const reason = new Error('canceled by the test');
+    canceling.abort(reason);
+    await expect(attempt).rejects.toBe(reason);
+    expect(log.lines).toEqual([]);
+  });
+
   it('connects when the server has started', async () => {
     const proxy = await LossyProxy.start(testDatabaseUri());
     await proxy.stop();
@@ -61,6 +110,23 @@ describe('connectDatabase', () => {
     await expect(connect('mongodb://localhost/?nonsense=1')).rejects.toThrow(/option nonsense is not supported/);
   });
 });
+
+/** @returns a connection string */
+async function listenOnLoopback(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `mongodb://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** The answer of MongoDB 3.6 to the first message on a connection, which is an OP_QUERY: an OP_REPLY. */
+function oldHello(request: Buffer): Buffer {
+  const hello = BSON.serialize({ ok: 1, ismaster: true, minWireVersion: 0, maxWireVersion: 6 });
+  const [header, fields] = [Buffer.alloc(16), Buffer.alloc(20)];
+  const [length, responseTo, opCode] = [header.length + fields.length + hello.length, request.readInt32LE(4), 1];
+  for (const [place, value] of [length, 1, responseTo, opCode].entries()) header.writeInt32LE(value, place * 4);
+  fields.writeInt32LE(1, 16);
+  return Buffer.concat([header, fields, hello]);
+}
 
 describe('a connection string', () => {
   it('loses the options that the service sets itself, in any case, and keeps the others', () => {

@@ -86,7 +86,10 @@ export function send(
 }
 
 /** Creates a prompt for the mock provider. @returns its path */
-export async function createPrompt(service: ServiceProcess, members: Record<string, unknown> = {}): Promise<string> {
+export async function createPrompt(
+  service: Pick<ServiceProcess, 'url'>,
+  members: Record<string, unknown> = {},
+): Promise<string> {
   const messages = [{ role: 'user', content: 'Hello {{name|world}}' }];
   const answer = await send(service, 'POST', '/api/v1/prompts', {
     ...{ name: 'Operated', messages, selected_provider: 'mock' },

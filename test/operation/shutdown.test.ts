@@ -97,14 +97,28 @@ describe('SIGTERM', () => {
     expect(await run.json()).toMatchObject({ status: 'interrupted' });
   });
 
-  it('ends the process immediately when it is sent twice', async () => {
+  it.each([
+    // In the first second it is taken for the same signal.
+    ['the signal is sent again after a second', 'SIGTERM'],
+    ['another signal is sent', 'SIGINT'],
+  ] as const)('ends the process immediately when %s', async (_title, second) => {
     const service = await processes.start();
     const cut = send(service, 'POST', `${await createPrompt(service)}/invoke`, held).catch(() => 'cut');
     await received(1);
     await terminate(service);
-    service.signal('SIGTERM');
-    expect((await service.exited).code).toBe(1);
+    const again = setInterval(() => {
+      service.signal(second);
+    }, 100);
+    const { code } = await service.exited;
+    clearInterval(again);
+    expect(code).toBe(1);
     expect(await cut).toBe('cut');
+  });
+
+  it('is obeyed as SIGHUP too, which a closed terminal sends', async () => {
+    const service = await processes.start();
+    service.signal('SIGHUP');
+    expect(await service.exited).toEqual({ code: 0, signal: null });
   });
 
   it('also stops the embedded database; kill -9 leaves it running, and the next start finds it', async () => {

@@ -20,8 +20,8 @@ const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 
 describe('the program', () => {
-  it('lists every setting with --help, and starts nothing', async () => {
-    const { code, output } = await runServiceProgram({ PORT: 'not looked at' }, ['--help']);
+  it.each(['--help', '-h'])('lists every setting with %s, and starts nothing', async (option) => {
+    const { code, output } = await runServiceProgram({ PORT: 'not looked at' }, [option]);
     expect(code).toBe(0);
     for (const name of Object.keys(allSettings)) expect(output).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
     expect(output).toContain('[default: 8080]');

@@ -27,7 +27,8 @@ export interface ServiceProcess {
   kill(): Promise<Exit>;
 }
 
-interface Spawned {
+/** The program of the service, which may not have started to listen yet. */
+export interface SpawnedService {
   readonly pid: number;
   readonly log: string[];
   readonly messages: string[];
@@ -37,11 +38,12 @@ interface Spawned {
   onMessage(listen: (line: string) => void): void;
 }
 
-function spawnService(
+/** Runs the program of the service with only this environment. */
+export function spawnService(
   environment: Readonly<Record<string, string>>,
-  args: readonly string[],
+  args: readonly string[] = [],
   workingDirectory = tmpdir(),
-): Spawned {
+): SpawnedService {
   const program = path.resolve(import.meta.dirname, '../../src/server.ts');
   const child = spawn(process.execPath, [...startFlags, program, ...args], {
     // No other variables of this process: settings for other tests must not configure the service.
@@ -69,7 +71,7 @@ function spawnService(
 
 /** Starts the service with only this environment. Resolves when it listens. */
 export async function startServiceProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-  const { onMessage, ...service } = spawnService(environment, []);
+  const { onMessage, ...service } = spawnService(environment);
   const listening = new Promise<string>((resolve) => {
     onMessage((line) => {
       const url = /^Listening on (\S+)/.exec(line)?.[1];

@@ -34,6 +34,8 @@ export interface EmbeddedOptions {
   syncsWrites?: boolean;
   /** Shorter times for tests. */
   watchTimes?: WatchTimes;
+  /** Cancels the start: what it has started is ended. After the start it has no effect. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface EmbeddedDatabase {
@@ -53,14 +55,16 @@ export interface EmbeddedDatabase {
  * Starts the embedded database of a data folder, or finds the running one. A folder keeps its engine; a new folder gets
  * the first engine that this machine can run. The first start can take a minute (a download).
  *
- * @throws EmbeddedDatabaseError
+ * @throws EmbeddedDatabaseError, or the reason of the signal
  */
 export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  const { log } = options;
+  const { log, signal } = options;
   const folder = await openFolder(options.dataDir);
-  const context: EngineContext = { now: () => new Date(), ...options };
-  const locked = <Result>(action: () => Promise<Result>): Promise<Result> =>
+  const starting: EngineContext = { now: () => new Date(), ...options };
+  const context: EngineContext = { ...starting, signal: undefined };
+  const locked = <Result>(action: () => Promise<Result>, ending?: AbortSignal): Promise<Result> =>
     withFileLock(folder.lockPath, action, {
+      signal: ending,
       onWait: (pid) => {
         log.info({ pid }, 'waiting for another process that is preparing the database');
       },
@@ -69,12 +73,12 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
   const { leave, ...first } = await locked(async () => {
     const leave = await folder.join();
     try {
-      return { leave, server: await obtainServer(folder, context, options.engines ?? ENGINE_ORDER) };
+      return { leave, server: await obtainServer(folder, starting, options.engines ?? ENGINE_ORDER) };
     } catch (error) {
       await leave();
       throw error;
     }
-  });
+  }, signal);
 
   let { server } = first;
   let lacksSpace = false;

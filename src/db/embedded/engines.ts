@@ -25,6 +25,8 @@ export interface EngineContext {
   now: () => Date;
   /** False for data that is not needed after a crash, as in tests: then writes are not forced to the disk. */
   syncsWrites?: boolean;
+  /** Ends downloads, installations and starts. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface ServerSettings {

@@ -16,23 +16,26 @@ export interface LockOptions {
   onWait?: (pid: number) => void;
   /** Milliseconds to wait for another process; 15 minutes by default, longer than any install. */
   limitMs?: number;
+  /** Ends the wait for another process. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
  * Runs an action while no other process (nor another call in this one) holds the lock file. The lock of a process that
  * died is taken over.
  *
- * @throws Error when the lock is still held after the limit
+ * @throws Error when the lock is still held after the limit; the reason of the signal
  */
 export async function withFileLock<Result>(
   path: string,
   action: () => Promise<Result>,
-  { onWait, limitMs = 15 * 60_000 }: LockOptions = {},
+  { onWait, limitMs = 15 * 60_000, signal }: LockOptions = {},
 ): Promise<Result> {
   const token = randomUUID();
   const end = performance.now() + limitMs;
   let waited = false;
   while (!(await tryLock(path, token))) {
+    signal?.throwIfAborted();
     const holder = await readHolder(path);
     if (holder === undefined) continue;
     if (!isAlive(holder)) {

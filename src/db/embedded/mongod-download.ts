@@ -29,6 +29,7 @@ export interface DownloadOptions {
   log: DatabaseLog;
   version: string;
   now: () => Date;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -39,7 +40,8 @@ export interface DownloadOptions {
  * @returns the path of the executable
  * @throws Error with the reason
  */
-export async function downloadMongod({ cacheDir, env, log, version, now }: DownloadOptions): Promise<string> {
+export async function downloadMongod(options: DownloadOptions): Promise<string> {
+  const { cacheDir, version, now, signal } = options;
   const downloadDir = join(cacheDir, `mongod-${version}`);
   const failureFile = join(cacheDir, 'mongod-download-failed.json');
   await makeCacheFolder(downloadDir);
@@ -50,17 +52,19 @@ export async function downloadMongod({ cacheDir, env, log, version, now }: Downl
     throw new Error(`the download failed at ${failure.at} and is attempted once a day (${failure.reason})`);
   }
   try {
-    return await download(downloadDir, version, env, log);
+    return await download(downloadDir, options);
   } catch (error) {
     const reason = reasonOf(error);
     // The next attempt must not mistake an incomplete file for a good download.
     await rm(downloadDir, { recursive: true, force: true });
+    signal?.throwIfAborted();
     await writeJson(failureFile, { version, at: now().toISOString(), reason });
     throw new Error(`the download failed: ${reason}`, { cause: error });
   }
 }
 
-async function download(downloadDir: string, version: string, env: Environment, log: DatabaseLog): Promise<string> {
+async function download(downloadDir: string, options: DownloadOptions): Promise<string> {
+  const { version, env, log, signal } = options;
   const script = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
   const lines = await runCommand(process.execPath, [script, downloadDir, version], {
     env: {
@@ -69,6 +73,7 @@ async function download(downloadDir: string, version: string, env: Environment, 
       MONGOMS_MAX_RETRIES: '1',
       npm_config_strict_ssl: 'true',
     },
+    signal,
     limitMs: LIMIT_MS,
     firstLineMs: FIRST_BYTES_MS,
     silenceMs: SILENCE_MS,

@@ -51,7 +51,7 @@ export interface RunningServer {
  * The running server of a folder, or a new one. Called under the folder's lock.
  *
  * @param order the engines to try for a new folder, in this order
- * @throws EmbeddedDatabaseError
+ * @throws EmbeddedDatabaseError, or the reason of the context's signal
  */
 export async function obtainServer(
   folder: DatabaseFolder,
@@ -93,6 +93,7 @@ async function startRecorded(
 ): Promise<RunningServer> {
   let failure: unknown;
   for (let attempt = 1; attempt <= LAUNCH_ATTEMPTS; attempt += 1) {
+    context.signal?.throwIfAborted();
     const running = await findRunning(folder, record, await folder.readPassword());
     if (running !== undefined) return running;
     await endBrokenServer(folder, record);
@@ -102,7 +103,7 @@ async function startRecorded(
       if (!(error instanceof ServerLaunchError)) throw error;
       failure = error;
       if (await isFull(folder.path)) break;
-      await sleep(LAUNCH_PAUSE_MS);
+      await sleep(LAUNCH_PAUSE_MS, undefined, { signal: context.signal });
     }
   }
   if (await isFull(folder.path)) {
@@ -162,6 +163,7 @@ async function locateRecorded(context: EngineContext, { engine, version }: Folde
     const command = await engines[engine].locate(context, version);
     if (command !== undefined) return command;
   } catch (error) {
+    context.signal?.throwIfAborted();
     cause = error;
     reason = messageOf(error);
   }
@@ -191,9 +193,10 @@ async function startFirst(
       await folder.writeRecord(record);
       return await launch(folder, context, record, command);
     } catch (error) {
+      if ((await folder.readRecord().catch(() => undefined)) !== undefined) await folder.discard(id);
+      context.signal?.throwIfAborted();
       context.log.info({ engine: id }, `${title} cannot be used: ${messageOf(error)}`);
       tried.push(`- ${title}: ${messageOf(error)}`);
-      if ((await folder.readRecord().catch(() => undefined)) !== undefined) await folder.discard(id);
     }
   }
   throw new EmbeddedDatabaseError(
@@ -209,7 +212,7 @@ async function launch(
   command: string,
   wanted?: Access,
 ): Promise<RunningServer> {
-  const { env, syncsWrites = true } = context;
+  const { env, syncsWrites = true, signal } = context;
   const engine = engines[record.engine];
   const storagePath = folder.storagePath(record.engine);
   const access = wanted ?? {
@@ -228,6 +231,7 @@ async function launch(
     env,
     onSpawn: (spawned) => folder.writeServer({ pid: spawned, port, storagePath }),
     identify: () => identifyOwn(folder, access),
+    signal,
   }).catch(async (error: unknown) => {
     // If the old server is only too busy to answer, this one cannot start, and the old one must be found the next time.
     if (previous !== undefined) await folder.writeServer(previous);
@@ -250,7 +254,7 @@ async function launch(
  */
 async function obtainPassword(
   folder: DatabaseFolder,
-  { env, log }: EngineContext,
+  { env, log, signal }: EngineContext,
   id: EngineId,
   command: string,
 ): Promise<string | undefined> {
@@ -260,8 +264,9 @@ async function obtainPassword(
   try {
     const storagePath = folder.storagePath(id);
     await mkdir(storagePath, { recursive: true, mode: 0o700 });
-    await engines[id].addUser?.({ command, storagePath, name: SERVER_USER, password, env });
+    await engines[id].addUser?.({ command, storagePath, name: SERVER_USER, password, env, signal });
   } catch (error) {
+    signal?.throwIfAborted();
     log.warn({ engine: id, err: error }, 'no password could be set for the database');
     return undefined;
   }

@@ -18,6 +18,8 @@ export interface PythonPackageOptions {
   env: Environment;
   log: DatabaseLog;
   version: string;
+  /** Ends the installation; the next one starts again. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface PythonPackageOptions {
  * @throws Error with the reason, in words for the operator
  */
 export async function installPythonPackage(options: PythonPackageOptions): Promise<string> {
-  const { name, version, cacheDir, log } = options;
+  const { name, version, cacheDir, log, signal } = options;
   const venv = join(cacheDir, `${name.toLowerCase()}-${version}`);
   // Written last: an interrupted installation does not have it and is started again.
   const complete = join(venv, 'complete');
@@ -42,15 +44,15 @@ export async function installPythonPackage(options: PythonPackageOptions): Promi
       await install(venv, options);
       await writeFile(complete, '');
     },
-    { onWait: (pid) => log.info({ pid }, `waiting for another process to finish installing ${name}`) },
+    { signal, onWait: (pid) => log.info({ pid }, `waiting for another process to finish installing ${name}`) },
   );
   return programs;
 }
 
-async function install(venv: string, { name, version, env, log }: PythonPackageOptions): Promise<void> {
+async function install(venv: string, { name, version, env, log, signal }: PythonPackageOptions): Promise<void> {
   const python = (await findOnPath('python3', env['PATH'])) ?? (await findOnPath('python', env['PATH']));
   if (python === undefined) throw new Error('there is no python3 on the PATH');
-  const settings = { env: installerEnvironment(env) };
+  const settings = { env: installerEnvironment(env), signal };
   await rm(venv, { recursive: true, force: true });
   log.info({ folder: venv }, `installing ${name} ${version} from PyPI (once, about half a minute)`);
   try {

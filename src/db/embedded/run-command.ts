@@ -13,6 +13,8 @@ export interface CommandOptions {
   /** Milliseconds without another line of output after which the command is ended. */
   silenceMs?: number;
   onLine?: (line: string) => void;
+  /** Ends the command. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A command failed, could not be started, or took too long. The message ends with its last lines of output. */
@@ -32,10 +34,11 @@ export class CommandError extends Error {
  * long is killed together with all processes that it started.
  *
  * @returns the lines of output, the last 20 at most
- * @throws CommandError
+ * @throws CommandError, or the reason of the signal
  */
 export function runCommand(command: string, args: readonly string[], options: CommandOptions): Promise<string[]> {
-  const { env, limitMs, silenceMs = limitMs, firstLineMs = silenceMs, onLine } = options;
+  const { env, limitMs, silenceMs = limitMs, firstLineMs = silenceMs, onLine, signal } = options;
+  signal?.throwIfAborted();
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const lines: string[] = [];
   return new Promise((resolve, reject) => {
@@ -45,6 +48,10 @@ export function runCommand(command: string, args: readonly string[], options: Co
         reject(new CommandError(reason, lines));
       });
     };
+    const abort = (): void => {
+      if (child.pid !== undefined) killGroup(child.pid);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
     const limit = setTimeout(end, limitMs, `it took longer than ${Math.round(limitMs / 1_000)} s`);
     const startSilence = (milliseconds: number): NodeJS.Timeout =>
       setTimeout(end, milliseconds, `nothing happened for ${Math.round(milliseconds / 1_000)} s`);
@@ -54,6 +61,7 @@ export function runCommand(command: string, args: readonly string[], options: Co
       finished = true;
       clearTimeout(limit);
       clearTimeout(silence);
+      signal?.removeEventListener('abort', abort);
       settle();
     };
     for (const stream of [child.stdout, child.stderr]) {
@@ -73,7 +81,8 @@ export function runCommand(command: string, args: readonly string[], options: Co
     });
     child.on('close', (code) => {
       finish(() => {
-        if (code === 0) resolve(lines);
+        if (signal?.aborted === true) reject(signal.reason as Error);
+        else if (code === 0) resolve(lines);
         else reject(new CommandError(`it ended with exit code ${String(code)}`, lines));
       });
     });

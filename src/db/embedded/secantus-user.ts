@@ -26,6 +26,7 @@ export interface NewUser {
   name: string;
   password: string;
   env: Environment;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -34,9 +35,10 @@ export interface NewUser {
  *
  * @throws Error when this release stores users differently
  */
-export async function addSecantusUser({ command, storagePath, name, password, env }: NewUser): Promise<void> {
+export async function addSecantusUser({ command, storagePath, name, password, env, signal }: NewUser): Promise<void> {
   await runCommand(join(dirname(command), 'python'), ['-c', SCRIPT, storagePath, name], {
     env: { ...serverEnvironment(env), NEW_PASSWORD: password },
     limitMs: LIMIT_MS,
+    signal,
   });
 }

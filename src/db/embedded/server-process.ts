@@ -21,6 +21,8 @@ export interface Launch<Identity> {
   onSpawn: (pid: number) => Promise<void>;
   /** Identifies the server; undefined while it does not answer. An error that it throws ends the server. */
   identify: () => Promise<Identity | undefined>;
+  /** Ends the server while it is not ready. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A database server did not start. The message ends with the last lines of its log. */
@@ -35,10 +37,10 @@ export class ServerLaunchError extends Error {
  * Starts a database server and waits until it answers. It gets its own process group, so that Ctrl-C in a terminal
  * reaches only the service, which stops the server after its last request. The server can outlive the service.
  *
- * @throws ServerLaunchError
+ * @throws ServerLaunchError, or the reason of the signal
  */
 export async function launchServer<Identity>(launch: Launch<Identity>): Promise<{ pid: number; identity: Identity }> {
-  const { command, args, port, storagePath, logPath, env, onSpawn, identify } = launch;
+  const { command, args, port, storagePath, logPath, env, onSpawn, identify, signal } = launch;
   await mkdir(storagePath, { recursive: true, mode: 0o700 });
   await rename(logPath, `${logPath}.previous`).catch(() => undefined);
   const log = await open(logPath, 'w', 0o600);
@@ -57,6 +59,10 @@ export async function launchServer<Identity>(launch: Launch<Identity>): Promise<
 
   const end = performance.now() + READY_LIMIT_MS;
   while (ended === undefined && child.pid !== undefined) {
+    if (signal?.aborted === true) {
+      await stopServer(child.pid);
+      signal.throwIfAborted();
+    }
     if (performance.now() > end) {
       await stopServer(child.pid);
       ended = `it was not ready after ${READY_LIMIT_MS / 1_000} s`;
