@@ -26,7 +26,7 @@ export async function findUnsupported(targets: readonly Target[]): Promise<Targe
  * @param policy refused if left out
  * @param pointerOf the place of a member in the caller's request, as a JSON pointer in a URI fragment
  * @throws {ProblemError} unsupported-by-provider for the first target that cannot do something. With `ignore` this is
- *   left out, unless no message would be left. A schema is only left out of the request: the answer is still checked
+ *   left out, unless it is needed or no message would be left. A schema is only left out of the request: the answer is still checked
  *   against it.
  */
 export function supportedTargets(
@@ -57,6 +57,7 @@ const names: Readonly<Partial<Record<string, keyof GenerateRequest>>> = {
 /** The target without these members; undefined if nothing can be asked without them. */
 function leaveOut(target: Target, unsupported: readonly Unsupported[]): Target | undefined {
   const { request } = target;
+  if (unsupported.some(({ isNeeded }) => isNeeded)) return undefined;
   const paths = unsupported.map(({ member }) => {
     const [first = '', ...rest] = member.split('/');
     // A request has only the options of its provider.

@@ -3,6 +3,7 @@ import type { FairQueue } from '../limits/fair-queue.ts';
 import { repeat, type AttemptDependencies } from './attempts.ts';
 import { badAnswer, timeout, toFailure, type Failure } from './failures.ts';
 import type { CallOptions, GenerateRequest, GenerateResult, ToolCall } from './generation.ts';
+import { argumentsOf } from './tool-arguments.ts';
 import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage, type SdkProvider } from './sdk-call.ts';
 
 /** A provider that is called over the network, with everything that a call needs. */
@@ -59,19 +60,19 @@ async function tryOnce(
 
 function toResult(
   provider: RemoteTarget,
-  { content, finishReason, usage }: LanguageModelV4GenerateResult,
+  { content, finishReason, usage, response }: LanguageModelV4GenerateResult,
 ): GenerateResult {
   const reader = new ToolCallReader(provider);
   const toolCalls: ToolCall[] = [];
   let text = '';
   for (const part of content) {
-    if (part.type === 'text') text += part.text;
+    if (part.type === 'text') text += argumentsOf(part.text);
     else if (part.type === 'reasoning') reader.addReasoning(part.text, part.providerMetadata);
     else if (part.type === 'tool-call') toolCalls.push(reader.read(part));
   }
   return {
     text,
-    finishReason: toFinishReason(finishReason),
+    finishReason: provider.dialect.finishReasonOf?.(response?.body) ?? toFinishReason(finishReason),
     usage: toUsage(usage),
     ...(toolCalls.length > 0 && { toolCalls }),
   };

@@ -1,3 +1,4 @@
+import type { FinishReason } from './generation.ts';
 import type { Fetch } from './http.ts';
 import type { Dialect, LanguageModels } from './sdk-call.ts';
 import {
@@ -6,6 +7,7 @@ import {
   type RemoteProviderId,
   type RemoteProviderSettings,
 } from './provider-settings.ts';
+import { withCohereArguments } from './tool-arguments.ts';
 
 /** How the service calls one built-in provider. */
 export interface RemoteProvider {
@@ -25,10 +27,9 @@ export class ImpossibleModelError extends Error {
 
 const hasApiKey = ({ apiKey }: RemoteProviderSettings): boolean => Boolean(apiKey);
 
-/** Packages that pass on the arguments of tool calls as they are, and have options for the rest. */
+/** Packages that have options for everything. */
 const chatDialect = (name: string): Dialect => ({
   name,
-  textArguments: true,
   strictJsonSchema: true,
   parallelToolCalls: (isAllowed) => ({ [name]: { parallelToolCalls: isAllowed } }),
 });
@@ -69,6 +70,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
     dialect: {
       name: 'anthropic',
       systemFirst: true,
+      argumentObjects: 'input',
       parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),
     },
     async load(settings, fetch) {
@@ -79,7 +81,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   google: {
     isConfigured: hasApiKey,
     // The addresses that the package knows are files of the operator's account, and videos.
-    dialect: { name: 'google', systemFirst: true, imageUrls: false },
+    dialect: { name: 'google', systemFirst: true, argumentObjects: 'args', imageUrls: false },
     async load(settings, fetch) {
       const { createGoogle } = await import('@ai-sdk/google');
       const provider = createGoogle(access('google', settings, fetch));
@@ -113,6 +115,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
       parallelToolCalls: (isAllowed) => ({ xai: { parallelToolCalls: isAllowed } }),
       // xAI stores prompts and answers by default.
       options: { store: false },
+      finishReasonOf: incompleteReason,
     },
     async load(settings, fetch) {
       const { createXai } = await import('@ai-sdk/xai');
@@ -129,8 +132,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   azure: {
     isConfigured: ({ apiKey, resourceName, baseUrl }) => Boolean(apiKey) && Boolean(resourceName || baseUrl),
-    // The package replaces arguments that are texts.
-    dialect: { ...chatDialect('openai'), textArguments: false },
+    dialect: chatDialect('openai'),
     async load({ apiKey = '', resourceName = '', baseUrl }, fetch) {
       const { createAzure } = await import('@ai-sdk/azure');
       const provider = createAzure({ apiKey, fetch, resourceName, ...(baseUrl && { baseURL: baseUrl }) });
@@ -143,6 +145,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
     dialect: {
       name: 'amazonBedrock',
       systemFirst: true,
+      argumentObjects: 'input',
       // Only Anthropic's models have the setting.
       parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),
     },
@@ -171,7 +174,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
     dialect: { name: 'cohere' },
     async load(settings, fetch) {
       const { createCohere } = await import('@ai-sdk/cohere');
-      return createCohere(access('cohere', settings, fetch)).languageModel;
+      return createCohere(access('cohere', settings, withCohereArguments(fetch))).languageModel;
     },
   },
 };
@@ -189,6 +192,13 @@ export async function loadCompatible(settings: CompatibleProviderSettings, fetch
     includeUsage: true,
   });
   return (model) => provider.chatModel(model);
+}
+
+/** Why a response of the Responses API is incomplete. xAI's package reads it only in streams. */
+function incompleteReason(body: unknown): FinishReason | undefined {
+  const { incomplete_details: details } = body as { incomplete_details?: { reason?: unknown } | null };
+  if (details?.reason === 'max_output_tokens') return 'length';
+  return details?.reason === 'content_filter' ? 'content-filter' : undefined;
 }
 
 function access(

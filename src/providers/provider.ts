@@ -47,6 +47,8 @@ export interface Unsupported {
   readonly member: string;
   /** One sentence. */
   readonly detail: string;
+  /** Whether the request has no meaning without it. False if left out. */
+  readonly isNeeded?: boolean;
 }
 
 export interface ProviderRegistry {

@@ -7,7 +7,7 @@ import { echo, echoStream } from './echo.ts';
 import { generate, type RemoteTarget } from './generate.ts';
 import type { Fetch } from './http.ts';
 import { compatibleDialect, loadCompatible, remoteProviders } from './language-models.ts';
-import type { LanguageModels, SdkProvider } from './sdk-call.ts';
+import type { Dialect, LanguageModels, SdkProvider } from './sdk-call.ts';
 import { catalog } from './models.ts';
 import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting } from './provider.ts';
 import {
@@ -24,6 +24,7 @@ import {
 import { createUnsupportedFinder, twinFetch, type UnsupportedFinder } from './unsupported.ts';
 import type { Random } from '../runtime/random.ts';
 import { mostStreams, stream, type StreamDependencies } from './stream.ts';
+import { withArgumentObjects, withArgumentTexts } from './tool-arguments.ts';
 import type { StreamWatch } from './stream-watch.ts';
 
 export interface ProviderRegistryOptions {
@@ -106,11 +107,11 @@ function builtInEntry(id: RemoteProviderId, { settings, fetch, streamFetch }: Pr
     info: { id, ...fromCatalog(id, settings), configured: isConfigured(own), settings: settingsOf(id, own) },
     target: {
       id,
-      models: once(() => load(own, fetch)),
+      models: once(() => load(own, carrying(fetch, dialect))),
       dialect,
       queue: createCallQueue(settings.concurrency),
     },
-    streamTarget: { id, dialect, models: once(() => load(own, streamFetch)) },
+    streamTarget: { id, dialect, models: once(() => load(own, carrying(streamFetch, dialect))) },
     findUnsupported: createUnsupportedFinder({ id, dialect, models: once(() => load(own, twinFetch)) }),
   };
 }
@@ -133,13 +134,18 @@ function compatibleEntry(
     },
     target: {
       id,
-      models: once(() => loadCompatible(provider, fetch)),
+      models: once(() => loadCompatible(provider, carrying(fetch, dialect))),
       dialect,
       queue: createCallQueue(settings.concurrency),
     },
-    streamTarget: { id, dialect, models: once(() => loadCompatible(provider, streamFetch)) },
+    streamTarget: { id, dialect, models: once(() => loadCompatible(provider, carrying(streamFetch, dialect))) },
     findUnsupported: createUnsupportedFinder({ id, dialect, models: once(() => loadCompatible(provider, twinFetch)) }),
   };
+}
+
+/** A `fetch` that carries the arguments of tool calls. */
+function carrying(fetch: Fetch, { argumentObjects }: Dialect): Fetch {
+  return argumentObjects === undefined ? withArgumentTexts(fetch) : withArgumentObjects(fetch, argumentObjects);
 }
 
 function settingsOf(id: RemoteProviderId, own: RemoteProviderSettings): ProviderSetting[] {

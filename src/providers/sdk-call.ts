@@ -28,6 +28,7 @@ import {
 } from './generation.ts';
 import { parseImageData } from './images.ts';
 import { pickAllowedOptions } from './provider-options.ts';
+import { argumentsOf, exactObject, standIn } from './tool-arguments.ts';
 
 /** What the packages do differently. */
 export interface Dialect {
@@ -35,8 +36,13 @@ export interface Dialect {
   readonly name: string;
   /** Whether the provider's API separates the system instruction from the conversation: see `systemFirst`. */
   readonly systemFirst?: boolean;
-  /** Whether the package passes the arguments of tool calls on as text. Otherwise it needs them parsed. */
-  readonly textArguments?: boolean;
+  /**
+   * Set if the provider's API has the arguments of tool calls as an object: the member of its answers that they are in.
+   * Elsewhere arguments are a text.
+   */
+  readonly argumentObjects?: 'args' | 'input';
+  /** Why a whole answer is incomplete, if the package does not read it. */
+  readonly finishReasonOf?: (body: unknown) => FinishReason | undefined;
   /** The option that stands for `parallel_tool_calls`; absent if the provider has no such setting. */
   readonly parallelToolCalls?: (isAllowed: boolean) => SdkOptions;
   /** Whether the option `strictJsonSchema` exists; otherwise the provider decides whether a schema is strict. */
@@ -276,17 +282,16 @@ const signatureMembers = [
 const longestToolCallMetadata = 65_536;
 
 function toCallParts(
-  { id, dialect: { name, textArguments } }: SdkProvider,
+  { id, dialect: { name, argumentObjects } }: SdkProvider,
   call: ToolCall,
 ): { reasoning: LanguageModelV4ReasoningPart[]; call: LanguageModelV4ToolCallPart } {
-  const text = call.arguments.trim() === '' ? '{}' : call.arguments;
   const metadata = readMetadata(id, call.provider_metadata);
   return {
     call: {
       type: 'tool-call',
       toolCallId: call.id,
       toolName: call.name,
-      input: textArguments ? text : parsed(text),
+      input: argumentObjects === undefined ? standIn(call.arguments) : requireObject(call.arguments),
       ...toPartOptions(name, metadata?.call),
     },
     reasoning: (metadata?.reasoning ?? []).map(({ text: thought, signature }) => ({
@@ -297,19 +302,18 @@ function toCallParts(
   };
 }
 
+/** Requests with other arguments are refused before. */
+function requireObject(text: string): JSONObject {
+  const object = exactObject(text);
+  if (object === undefined) throw new TypeError('The arguments are not a JSON object.');
+  return object;
+}
+
 function toPartOptions(
   name: string,
   signature: JsonObject | undefined,
 ): { providerOptions?: SharedV4ProviderMetadata } {
   return signature === undefined ? {} : { providerOptions: { [name]: signature as JSONObject } };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Reads what a caller sent back. Anything that no answer of this provider contains is dropped. */
@@ -378,7 +382,7 @@ export class ToolCallReader {
     const call = this.#signatureOf(providerMetadata);
     const reasoning = this.#reasoning;
     this.#reasoning = [];
-    const toolCall = { id: toolCallId, name: toolName, arguments: input };
+    const toolCall = { id: toolCallId, name: toolName, arguments: argumentsOf(input) };
     if (call === undefined && reasoning.length === 0) return toolCall;
     const metadata: JsonObject = {
       provider: this.#provider,

@@ -15,6 +15,7 @@ import type { CallOptions, GenerateEvent, GenerateRequest, ToolCall, Usage } fro
 import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage, type SdkProvider } from './sdk-call.ts';
 import { UsageSoFar } from './stream-usage.ts';
 import type { StreamWatch } from './stream-watch.ts';
+import { argumentsOf } from './tool-arguments.ts';
 
 export interface StreamDependencies extends AttemptDependencies {
   /** Limits how many streams are open at the same time, of all providers. */
@@ -241,13 +242,16 @@ class Answer {
         this.#release();
         this.#usage.note(part.rawValue);
         return;
-      case 'text-delta':
+      case 'text-delta': {
         if (part.delta === '') return;
-        this.#count(part.delta);
+        // Some formats of JSON are calls of a tool, whose arguments are the text.
+        const delta = argumentsOf(part.delta);
+        this.#count(delta);
         this.#release();
-        this.#text += part.delta;
-        this.#ready.push({ type: 'text', delta: part.delta });
+        this.#text += delta;
+        this.#ready.push({ type: 'text', delta });
         return;
+      }
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Content, GenerateRequest, Message, Parameters } from './generation.ts';
 import type { Fetch } from './http.ts';
 import type { Unsupported } from './provider.ts';
+import { exactObject } from './tool-arguments.ts';
 import { imageUrlsOf, prepareSdkCall, takesImage, type SdkProvider } from './sdk-call.ts';
 
 /**
@@ -36,18 +37,39 @@ export function createUnsupportedFinder(twin: SdkProvider): UnsupportedFinder {
   const found = new LRUCache<string, readonly Unsupported[]>({ max: 500 });
   return async (request) => {
     if (isTextOnly(request)) return [];
+    const mistakes = twin.dialect.argumentObjects === undefined ? [] : findArguments(request.messages);
     const { request: shape, positions } = toShape(request);
     // A digest, because schemas can be long.
     const key = createHash('sha256').update(JSON.stringify(shape)).digest('base64');
     const known = found.get(key) ?? (await find(twin, shape));
     found.set(key, known);
-    return known.flatMap(({ member, detail }) =>
+    const places = known.flatMap(({ member, detail }) =>
       (member === 'messages' ? toolMessages(request.messages) : [inRequest(member, positions)]).map((place) => ({
         member: place,
         detail,
       })),
     );
+    return [...mistakes, ...places];
   };
+}
+
+/** Arguments of calls that are not an object, for providers that take nothing else. */
+function findArguments(messages: readonly Message[]): Unsupported[] {
+  return messages.flatMap((message, index) =>
+    message.role !== 'assistant'
+      ? []
+      : (message.toolCalls ?? []).flatMap((call, at) =>
+          exactObject(call.arguments)
+            ? []
+            : [
+                {
+                  member: `messages/${index}/tool_calls/${at}/arguments`,
+                  detail: 'The provider takes only a JSON object as the arguments of a call.',
+                  isNeeded: true,
+                },
+              ],
+        ),
+  );
 }
 
 /** Where calls of tools and their results are. */

@@ -1,6 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message } from '../../src/providers/generation.ts';
-import { provider, remoteIds, request, secret, startHarness, type Harness } from './providers-harness.ts';
+import {
+  collect,
+  provider,
+  remoteIds,
+  request,
+  secret,
+  startHarness,
+  streamOf,
+  type Harness,
+} from './providers-harness.ts';
 
 let harness: Harness;
 
@@ -48,11 +57,21 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
     expect(JSON.stringify(harness.mock.requests[0]?.headers)).toContain(secret);
   });
 
-  it('has the finish reason length when the answer was cut short', async () => {
-    harness.mock.behave('llama', { kind: 'answer', finish: 'length' });
-    const result = await provider(harness.registry, id).generate(request('llama'));
-    // The package for xAI drops the reason why an answer is incomplete.
-    expect(result.finishReason).toBe(id === 'xai' ? 'other' : 'length');
+  it('says why the answer ended, whole and streamed', async () => {
+    // These have no such reason.
+    const filtered = id === 'mistral' || id === 'cohere' ? 'other' : 'content-filter';
+    for (const [finish, expected] of [
+      ['stop', 'stop'],
+      ['length', 'length'],
+      ['content-filter', filtered],
+    ] as const) {
+      const behaviour = { kind: 'answer', finish } as const;
+      harness.mock.behave('llama', behaviour, behaviour);
+      const { finishReason } = await provider(harness.registry, id).generate(request('llama'));
+      const { events } = await collect(streamOf(harness.registry, id, request('llama')));
+      const end = events.at(-1);
+      expect([finishReason, end?.type === 'finish' && end.result.finishReason]).toEqual([expected, expected]);
+    }
   });
 
   it('sends every message, with system messages in any place', async () => {

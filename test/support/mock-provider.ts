@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { findVendor, type Finish, type MockAnswer, type MockToolCall, type Vendor } from './mock-vendors.ts';
+import { findVendor, toJson, type Finish, type MockAnswer, type MockToolCall, type Vendor } from './mock-vendors.ts';
 
 /**
  * A model provider for tests and benchmarks: a real HTTP server that speaks the wire formats of OpenAI (chat
@@ -68,6 +68,8 @@ export interface RecordedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Record<string, unknown>;
+  /** The body as it was sent. */
+  readonly text: string;
   readonly model: string;
   /** Whether the request asked for a stream. */
   readonly streamed: boolean;
@@ -179,6 +181,7 @@ export async function startMockProvider(options: MockProviderOptions = {}): Prom
         path,
         headers: request.headers,
         body: JSON.parse(body) as Record<string, unknown>,
+        text: body,
         model,
         streamed,
         written: 0,
@@ -255,7 +258,7 @@ async function perform(exchange: Exchange): Promise<void> {
       return;
     }
     case 'stream': {
-      sendText(response, JSON.stringify(vendor.answer(wholeAnswer(model, behaviour.steps))));
+      sendText(response, toJson(vendor.answer(wholeAnswer(model, behaviour.steps))));
       return;
     }
     case 'held': {
@@ -289,7 +292,7 @@ async function perform(exchange: Exchange): Promise<void> {
     }
     case 'huge': {
       const text = 'x'.repeat(17 * 1024 * 1024);
-      sendText(response, JSON.stringify(vendor.answer({ model, text, toolCalls: [], finish: 'stop', usage: true })));
+      sendText(response, toJson(vendor.answer({ model, text, toolCalls: [], finish: 'stop', usage: true })));
       return;
     }
     case 'endless': {
@@ -502,7 +505,7 @@ function answer(
   const key = `${vendor.name} ${model} ${usage} ${finish}`;
   let text = answers.get(key);
   if (text === undefined) {
-    text = JSON.stringify(vendor.answer({ model, text: greeting(model), toolCalls: [], finish, usage }));
+    text = toJson(vendor.answer({ model, text: greeting(model), toolCalls: [], finish, usage }));
     answers.set(key, text);
   }
   return text;

@@ -8,11 +8,11 @@ import { crc32 } from 'node:zlib';
 export interface MockToolCall {
   readonly id: string;
   readonly name: string;
-  /** JSON */
+  /** JSON. It is sent as it is, also where the format has it as a value. */
   readonly arguments: string;
 }
 
-export type Finish = 'stop' | 'length' | 'tool-calls';
+export type Finish = 'stop' | 'length' | 'tool-calls' | 'content-filter';
 
 /** An answer, as far as vendors differ in how they write it. */
 export interface MockAnswer {
@@ -55,9 +55,22 @@ export const mockUsage = { input: 11, output: 7 };
 const { input, output } = mockUsage;
 const created = 1_790_000_000;
 
+/** JSON in the place of a value, as `toJson` writes it. */
+function exactly(json: string): string {
+  return `${exactMark}${Buffer.from(json, 'utf16le').toString('base64')}`;
+}
+const exactMark = 'exactly:';
+
+/** Like `JSON.stringify`, with the texts of `exactly` as they are. */
+export function toJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (!text.includes(exactMark)) return text;
+  return text.replace(/"exactly:([^"]*)"/g, (_, base64: string) => Buffer.from(base64, 'base64').toString('utf16le'));
+}
+
 /** A server-sent event with JSON data; several have several arguments. */
 function data(...payloads: readonly unknown[]): string {
-  return payloads.map((payload) => `data: ${JSON.stringify(payload)}\n\n`).join('');
+  return payloads.map((payload) => `data: ${toJson(payload)}\n\n`).join('');
 }
 
 interface NamedEvent {
@@ -140,7 +153,12 @@ function openaiStream(model: string, usagePlace: 'own-chunk' | 'usage' | 'x_groq
   };
 }
 
-const openaiFinish: Readonly<Record<Finish, string>> = { stop: 'stop', length: 'length', 'tool-calls': 'tool_calls' };
+const openaiFinish: Readonly<Record<Finish, string>> = {
+  stop: 'stop',
+  length: 'length',
+  'tool-calls': 'tool_calls',
+  'content-filter': 'content_filter',
+};
 const openaiUsage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 
 function openaiCall({ id, name, arguments: input }: MockToolCall): unknown {
@@ -241,7 +259,7 @@ const responses: Vendor = {
       ping: () => events({ type: 'response.in_progress', response: { ...skeleton, status: 'in_progress' } }),
       finish(finish, usage) {
         const closed = closeItem();
-        const type = finish === 'length' ? 'response.incomplete' : 'response.completed';
+        const type = responseReasons[finish] === undefined ? 'response.completed' : 'response.incomplete';
         return closed + events({ type, response: responseObject(model, finish, usage, text, calls) });
       },
       error: (code, message) => events({ type: 'error', code, message, param: null }),
@@ -261,6 +279,12 @@ function responseCall({ id, name, arguments: input }: MockToolCall): { readonly 
   };
 }
 
+/** Why a response is incomplete. */
+const responseReasons: Readonly<Partial<Record<Finish, string>>> = {
+  length: 'max_output_tokens',
+  'content-filter': 'content_filter',
+};
+
 function responseObject(
   model: string,
   finish: Finish,
@@ -268,6 +292,7 @@ function responseObject(
   text: string,
   toolCalls: readonly MockToolCall[],
 ): object {
+  const reason = responseReasons[finish];
   const message = {
     type: 'message',
     id: 'msg_mock',
@@ -280,8 +305,8 @@ function responseObject(
     object: 'response',
     created_at: created,
     model,
-    status: finish === 'length' ? 'incomplete' : 'completed',
-    ...(finish === 'length' && { incomplete_details: { reason: 'max_output_tokens' } }),
+    status: reason === undefined ? 'completed' : 'incomplete',
+    ...(reason !== undefined && { incomplete_details: { reason } }),
     output: [...(text === '' && toolCalls.length > 0 ? [] : [message]), ...toolCalls.map(responseCall)],
     ...(usage && { usage: { input_tokens: input, output_tokens: output, total_tokens: input + output } }),
   };
@@ -296,7 +321,7 @@ const anthropic: Vendor = {
     model,
     content: [
       ...(text === '' && toolCalls.length > 0 ? [] : [{ type: 'text', text }]),
-      ...toolCalls.map((call) => ({ ...anthropicCall(call), input: JSON.parse(call.arguments) as unknown })),
+      ...toolCalls.map((call) => ({ ...anthropicCall(call), input: exactly(call.arguments) })),
     ],
     stop_reason: anthropicFinish[finish],
     stop_sequence: null,
@@ -369,6 +394,7 @@ const anthropicFinish: Readonly<Record<Finish, string>> = {
   stop: 'end_turn',
   length: 'max_tokens',
   'tool-calls': 'tool_use',
+  'content-filter': 'refusal',
 };
 
 function anthropicCall({ id, name }: MockToolCall): object {
@@ -417,7 +443,7 @@ function googleChunk(
     candidates: [
       {
         content: { role: 'model', parts },
-        ...(finish !== undefined && { finishReason: finish === 'length' ? 'MAX_TOKENS' : 'STOP' }),
+        ...(finish !== undefined && { finishReason: googleFinish[finish] }),
         index: 0,
       },
     ],
@@ -432,8 +458,15 @@ function googleChunk(
   };
 }
 
+const googleFinish: Readonly<Record<Finish, string>> = {
+  stop: 'STOP',
+  length: 'MAX_TOKENS',
+  'tool-calls': 'STOP',
+  'content-filter': 'SAFETY',
+};
+
 function googleCall({ id, name, arguments: args }: MockToolCall): object {
-  return { functionCall: { id, name, args: JSON.parse(args) as unknown } };
+  return { functionCall: { id, name, args: exactly(args) } };
 }
 
 const cohere: Vendor = {
@@ -501,6 +534,7 @@ const cohereFinish: Readonly<Record<Finish, string>> = {
   stop: 'COMPLETE',
   length: 'MAX_TOKENS',
   'tool-calls': 'TOOL_CALL',
+  'content-filter': 'ERROR_TOXIC',
 };
 
 function cohereUsage(usage: boolean): object {
@@ -519,12 +553,12 @@ const bedrock: Vendor = {
         content: [
           { text },
           ...toolCalls.map(({ id, name, arguments: args }) => ({
-            toolUse: { toolUseId: id, name, input: JSON.parse(args) as unknown },
+            toolUse: { toolUseId: id, name, input: exactly(args) },
           })),
         ],
       },
     },
-    stopReason: anthropicFinish[finish],
+    stopReason: bedrockFinish[finish],
     metrics: { latencyMs: 1 },
     usage: bedrockUsage(usage),
   }),
@@ -550,7 +584,7 @@ const bedrock: Vendor = {
       ping: () => frame('event', 'messageStart', { role: 'assistant' }),
       finish: (finish, usage) =>
         Buffer.concat([
-          frame('event', 'messageStop', { stopReason: anthropicFinish[finish] }),
+          frame('event', 'messageStop', { stopReason: bedrockFinish[finish] }),
           frame('event', 'metadata', { usage: bedrockUsage(usage), metrics: { latencyMs: 1 } }),
         ]),
       error: (_code, message) => frame('exception', 'modelStreamErrorException', { message }),
@@ -558,6 +592,8 @@ const bedrock: Vendor = {
     };
   },
 };
+
+const bedrockFinish = { ...anthropicFinish, 'content-filter': 'content_filtered' };
 
 function bedrockUsage(usage: boolean): object {
   const [inputTokens, outputTokens] = usage ? [input, output] : [0, 0];
