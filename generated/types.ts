@@ -3065,7 +3065,7 @@ export interface components {
                      */
                     name: string;
                     /**
-                     * @description Arguments as the model wrote them.
+                     * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
                      * @example {"name": "Ada"}
                      */
                     arguments: string;
@@ -3087,7 +3087,7 @@ export interface components {
             stream?: boolean;
             /**
              * UnsupportedMembers
-             * @description What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out.
+             * @description What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out, but never the arguments of a call.
              * @example ignore
              * @enum {string}
              */
@@ -3126,7 +3126,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Arguments as the model wrote them, usually JSON. The service does not check them.
+             * @description Arguments as the model wrote them, usually JSON. The service neither checks nor changes them. If a provider sends an object, this is the object without blanks between its members, with every digit.
              * @example {"name": "Ada"}
              */
             arguments: string;
@@ -3739,7 +3739,7 @@ export interface components {
                  */
                 name?: string | null;
                 /**
-                 * @description Of a call: arguments as the model wrote them.
+                 * @description Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
                  * @example {"name": "Ada"}
                  */
                 arguments?: string;
@@ -12086,7 +12086,7 @@ export interface operations {
                                  */
                                 name: string;
                                 /**
-                                 * @description Arguments as the model wrote them, usually JSON. The service does not check them.
+                                 * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
                                  * @example {"name": "Ada"}
                                  */
                                 arguments: string;
