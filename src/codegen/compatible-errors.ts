@@ -45,7 +45,7 @@ function compatible(document: OpenApiDocument, response: ResponseObject): Respon
 
 const shouldRetry = {
   description:
-    "`false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.",
+    "`false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.",
   schema: { type: 'string', const: 'false' },
   example: 'false',
 };

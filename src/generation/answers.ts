@@ -84,7 +84,7 @@ export function createAnswers({ cache, metrics, checker }: AnswersDependencies):
   };
 
   const callShared = async (target: Target, call: CallOptions, policy: CachePolicy): Promise<TargetAnswer> => {
-    const { keyId, traceparent, signal, deadline, maxAttempts, onFailedAttempt } = call;
+    const { keyId, traceparent, requestId, signal, deadline, maxAttempts, retries = 0, onFailedAttempt } = call;
     const caller: Caller = {
       ...{ signal, deadline },
       timeout: () => {
@@ -97,7 +97,7 @@ export function createAnswers({ cache, metrics, checker }: AnswersDependencies):
       },
     };
     // A call with fewer attempts can fail where one with more does not.
-    const key = `${maxAttempts ?? ''} ${keyOf(target)}`;
+    const key = `${maxAttempts ?? ''} ${retries} ${keyOf(target)}`;
     const joined = policy.maxAgeMs > 0 ? sharedCalls.join(key, caller) : undefined;
     metrics.countCache(joined === undefined ? 'miss' : 'joined');
     const ended = await (joined ??
@@ -105,7 +105,7 @@ export function createAnswers({ cache, metrics, checker }: AnswersDependencies):
         async perform(terms) {
           const attempts: FailedAttempt[] = [];
           const shared: CallOptions = {
-            ...{ keyId, traceparent, signal: terms.signal },
+            ...{ keyId, traceparent, requestId, retries, signal: terms.signal },
             ...(maxAttempts !== undefined && { maxAttempts }),
             get deadline() {
               return terms.deadline;
@@ -152,6 +152,6 @@ function mayBeKept({ result: { finishReason }, isUnverified }: CheckedAnswer): b
 function timedOut({ provider, request: { model } }: Target): ProblemError {
   return new ProblemError('provider-timeout', {
     detail: 'The provider did not answer before the deadline.',
-    extensions: { provider: provider.id, model, retryable: true },
+    extensions: { provider: provider.id, model, retryable: false },
   });
 }

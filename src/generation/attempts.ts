@@ -13,12 +13,22 @@ export function toAttempts(attempts: readonly FailedAttempt[]): components['sche
   }));
 }
 
-/** The problem with all calls that were made for its request. */
+/**
+ * The problem with all calls that were made for its request. The service has made those that make sense, so clients are
+ * told not to repeat the request by themselves. If a call may have been billed, a repetition may pay twice.
+ */
 export function withAttempts(problem: ProblemError, attempts: readonly FailedAttempt[]): ProblemError {
   if (attempts.length === 0) return problem;
-  const { type, message: detail, errors, headers, extensions, cause } = problem;
+  const { type, message: detail, errors, headers, cause } = problem;
+  const isFree = attempts.every(({ may_be_billed }) => !may_be_billed);
+  const { retryable, ...extensions } = problem.extensions;
   return new ProblemError(type, {
-    ...{ detail, headers: { ...headers }, extensions: { ...extensions, attempts: toAttempts(attempts) } },
+    ...{ detail, headers: { ...headers, 'x-should-retry': 'false' } },
+    extensions: {
+      ...extensions,
+      ...(retryable !== undefined && { retryable: retryable && isFree }),
+      attempts: toAttempts(attempts),
+    },
     ...(errors !== undefined && { errors: [...errors] }),
     ...(cause !== undefined && { cause }),
   });

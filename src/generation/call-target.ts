@@ -103,7 +103,7 @@ async function checkedAnswer(
   });
   throw new ProblemError('provider-bad-answer', {
     detail: checked.mistake,
-    extensions: { provider: provider.id, model, retryable: true, usage: { ...usage } },
+    extensions: { provider: provider.id, model, retryable: false, usage: { ...usage } },
   });
 }
 

@@ -41,8 +41,8 @@ export interface GenerateOptions {
 export interface Generator {
   /**
    * Calls the next target if one fails for a reason that another may not share. A target is called once while there is
-   * another, and the last one up to three times, so that there are at most six calls. Each target can use the time that
-   * is left divided by the targets that are left.
+   * another, and the last one up to three times, so that there are at most six calls. Of these, `plan.retries` can follow
+   * a call that may have been billed. Each target can use the time that is left divided by the targets that are left.
    *
    * @throws {ProblemError} not-cached; provider-* of the target that failed last, with all calls in `attempts`
    * @throws The reason of `call.signal` when that is aborted.
@@ -76,7 +76,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
 
   /** @param use calls a target; returns what it answers, or the begin of it */
   const firstAnswer = async <Result>(
-    { targets }: Plan,
+    { targets, retries = 0 }: Plan,
     call: CallOptions,
     attempts: FailedAttempt[],
     use: (target: Target, call: CallOptions) => Promise<Result>,
@@ -84,19 +84,18 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
     const { maxAttempts = mostCallsOfTarget } = call;
     for (const [index, target] of targets.entries()) {
       const left = targets.length - index;
-      const began = performance.now();
-      const onFailedAttempt = (attempt: FailedAttempt): void => {
-        attempts.push(attempt);
-        call.onFailedAttempt?.(attempt);
-      };
-      const targetCall: CallOptions = {
-        ...call,
-        deadline: began + (call.deadline - began) / left,
+      const now = performance.now();
+      const targetCall = {
+        ...{ ...call, retries },
+        deadline: now + (call.deadline - now) / left,
         maxAttempts: left > 1 ? 1 : Math.min(maxAttempts, mostCalls - index),
-        onFailedAttempt,
+        onFailedAttempt(attempt: FailedAttempt) {
+          attempts.push(attempt);
+          call.onFailedAttempt?.(attempt);
+        },
       };
       try {
-        return { target, began, result: await use(target, targetCall) };
+        return { target, ...(await repeatBadAnswers(targetCall, attempts, (one) => use(target, one))) };
       } catch (error) {
         call.signal.throwIfAborted();
         if (!(error instanceof ProblemError)) throw error;
@@ -154,6 +153,39 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
   };
 }
 
+/**
+ * Calls a target again after an answer that breaks its schema, within the limits of the call. The providers themselves
+ * repeat everything else.
+ *
+ * @param attempts gets the failed attempts of the call
+ */
+async function repeatBadAnswers<Result>(
+  call: CallOptions & Required<Pick<CallOptions, 'maxAttempts' | 'retries'>>,
+  attempts: readonly FailedAttempt[],
+  use: (call: CallOptions) => Promise<Result>,
+): Promise<{ began: number; result: Result }> {
+  const earlier = attempts.length;
+  for (;;) {
+    const began = performance.now();
+    const before = attempts.slice(earlier);
+    const maxAttempts = call.maxAttempts - before.length;
+    const retries = call.retries - countBilled(before);
+    try {
+      return { began, result: await use({ ...call, maxAttempts, retries }) };
+    } catch (error) {
+      const after = attempts.slice(earlier);
+      const mayRepeat =
+        after.length > before.length && after.length < call.maxAttempts && countBilled(after) <= call.retries;
+      const isBadAnswer = error instanceof ProblemError && error.type === 'provider-bad-answer';
+      if (!isBadAnswer || !mayRepeat || performance.now() >= call.deadline) throw error;
+    }
+  }
+}
+
+function countBilled(attempts: readonly FailedAttempt[]): number {
+  return attempts.filter((attempt) => attempt.may_be_billed).length;
+}
+
 function lengthOf(event: Exclude<TargetEvent, { type: 'finish' }>): number {
   return event.type === 'text' ? event.delta.length : event.toolCall.arguments.length;
 }
@@ -178,9 +210,14 @@ function toGenerated(
   return { ...answer, latencyMs, provider: provider.id, model: request.model, attempts };
 }
 
-function fieldsOf(problem: ProblemError, { provider, request }: Target, { keyId, traceparent }: CallOptions): object {
+function fieldsOf(
+  problem: ProblemError,
+  { provider, request }: Target,
+  { keyId, requestId, traceparent }: CallOptions,
+): object {
   const { provider_status: status } = problem.extensions;
   return {
+    ...(requestId !== undefined && { request_id: requestId }),
     ...{ problem: problem.type, provider: provider.id, key_id: keyId },
     // Callers choose the names of models.
     model: scrub(request.model),

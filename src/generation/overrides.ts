@@ -12,6 +12,7 @@ export interface Overrides {
   /** By the id of the provider. */
   readonly providerOptions?: Readonly<Record<string, JsonObject>> | null | undefined;
   readonly fallbacks?: readonly Fallback[] | null | undefined;
+  readonly retries?: number | undefined;
 }
 
 type Overridable = Pick<PromptContent, keyof Overrides>;
@@ -29,8 +30,8 @@ export function withOverrides(
   isKnownProvider: (id: string) => boolean,
   checksSchemas = true,
 ): Overridable {
-  const { parameters, responseFormat, tools, toolChoice, providerOptions, fallbacks } = overrides;
-  const members = [parameters, responseFormat, tools, toolChoice, providerOptions, fallbacks];
+  const { parameters, responseFormat, tools, toolChoice, providerOptions, fallbacks, retries } = overrides;
+  const members = [parameters, responseFormat, tools, toolChoice, providerOptions, fallbacks, retries];
   if (members.every((member) => member === undefined)) return content;
   const merged = {
     parameters: replaced(content.parameters, parameters && { ...content.parameters, ...parameters }),
@@ -39,6 +40,7 @@ export function withOverrides(
     toolChoice: replaced(content.toolChoice, toolChoice),
     providerOptions: replaced(content.providerOptions, providerOptions),
     fallbacks: replaced(content.fallbacks, fallbacks),
+    retries: replaced(content.retries, retries),
   };
   // What the prompt itself has was checked when it was saved.
   const sent = { providerOptions: providerOptions ?? undefined, fallbacks: fallbacks ?? undefined };

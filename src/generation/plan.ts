@@ -15,6 +15,8 @@ export interface Plan {
   readonly prompt?: { readonly id: string; readonly version: number };
   /** At least one: the selected target, then the fallbacks in their order. No two are the same. */
   readonly targets: readonly Target[];
+  /** How often a call is repeated that may have been billed; 0 if left out. */
+  readonly retries?: number | undefined;
   /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknownVariables: readonly string[];
 }

@@ -106,7 +106,9 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     return { prompt: { id, version }, content, messages, unknownVariables: unknown };
   };
 
-  const draft = async (request: PromptRequest): Promise<Preview & { pointerOf: (member: string) => string }> => {
+  const draft = async (
+    request: PromptRequest,
+  ): Promise<Preview & Pick<Plan, 'retries'> & { pointerOf: (member: string) => string }> => {
     const { prompt, content: stored, messages, unknownVariables } = await render(request);
     const content = withOverrides(stored, request, (id) => providers.get(id) !== undefined, request.checksSchemas);
     const selected = selectModel(providers, stored, request);
@@ -117,15 +119,17 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     const targets = selection.map((target) => toTarget(target, all, content));
     const pointerOf = (member: string): string => pointerTo(member, messages.length);
     requireAllowedImages(targets, pointerOf);
-    return { prompt, content: stored, limits: await findUnsupported(targets), unknownVariables, pointerOf };
+    const limits = await findUnsupported(targets);
+    return { prompt, content: stored, limits, retries: content.retries, unknownVariables, pointerOf };
   };
 
   return {
     preview: draft,
 
     async fromPrompt(request) {
-      const { prompt, limits, unknownVariables, pointerOf } = await draft(request);
-      return { prompt, targets: supportedTargets(limits, request.unsupported, pointerOf), unknownVariables };
+      const { prompt, limits, retries, unknownVariables, pointerOf } = await draft(request);
+      const targets = supportedTargets(limits, request.unsupported, pointerOf);
+      return { prompt, targets, retries, unknownVariables };
     },
 
     async compare(request) {
@@ -136,6 +140,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
       const plans = limits.map((limit, index) => ({
         prompt,
         targets: supportedTargets([limit], request.unsupported, () => `#/providers/${index}`),
+        retries: content.retries,
         unknownVariables,
       }));
       return { prompt, unknownVariables, plans };

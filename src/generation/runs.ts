@@ -14,6 +14,8 @@ export type Known =
 export interface RunRequest<Planned extends Plan> {
   /** The caller's API key. */
   readonly keyId: string;
+  /** For the log. */
+  readonly requestId: string;
   /** The caller's trace context, which is passed on to the providers. */
   readonly traceparent: string | undefined;
   /** Milliseconds from the start of the calls that the providers may take; for a stream, to its first content. */
@@ -53,7 +55,7 @@ export interface RunDependencies {
 }
 
 export function createRuns({ generator, statistics, memory }: RunDependencies): PrepareRun {
-  return async ({ keyId, traceparent, timeoutMs, options, note, plan: makePlan }) => {
+  return async ({ keyId, requestId, traceparent, timeoutMs, options, note, plan: makePlan }) => {
     let found: { readonly prompt: string; readonly version: number } | undefined;
     const count = (generated: Generated | undefined, spent?: Usage): void => {
       if (found !== undefined) statistics.invoked(found.prompt, found.version, generated, spent);
@@ -66,7 +68,7 @@ export function createRuns({ generator, statistics, memory }: RunDependencies): 
       throw error;
     });
     const callWith = (signal: AbortSignal): CallOptions => ({
-      ...{ keyId, traceparent, signal },
+      ...{ keyId, requestId, traceparent, signal },
       deadline: performance.now() + timeoutMs,
     });
     return {

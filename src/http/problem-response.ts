@@ -75,17 +75,10 @@ function compatibleAnswer(problem: ProblemError): RawAnswer {
     headers: {
       ...headers,
       'content-type': 'application/json; charset=utf-8',
-      ...(!canBeRepeated(problem) && { 'x-should-retry': 'false' }),
+      ...(![408, 429, 503].includes(status) && { 'x-should-retry': 'false' }),
     },
     body: JSON.stringify(toCompatibleError({ type, status, detail, errors })),
   };
-}
-
-/** Whether a repetition may help, and nothing is paid for twice. */
-function canBeRepeated({ status, extensions }: ProblemError): boolean {
-  if (status === 408 || status === 429 || status === 503) return true;
-  const { retryable = false, attempts = [] } = extensions;
-  return retryable && attempts.length > 0 && attempts.every((attempt) => !attempt.may_be_billed);
 }
 
 /**

@@ -34,6 +34,7 @@ export function invokeOperations(
       const { plan, selected, generate, stream } = await invoke({
         request: { slugOrId: path.slugOrId, ...toPromptRequest(body) },
         keyId: context.principal.keyId,
+        requestId: context.requestId,
         timeoutMs: headers['X-Timeout-Ms'],
         cacheControl: headers['Cache-Control'],
         traceparent: context.traceparent,
@@ -119,5 +120,6 @@ function toOverrides(body: InvokeRequest): Overrides {
     toolChoice: body.tool_choice,
     providerOptions: body.provider_options,
     fallbacks: body.fallbacks,
+    retries: body.retries,
   } as Overrides;
 }

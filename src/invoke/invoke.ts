@@ -8,6 +8,8 @@ export interface Invocation {
   readonly request: Omit<PromptRequest, 'onPrompt' | 'onSelected'>;
   /** The caller's API key. */
   readonly keyId: string;
+  /** For the log. */
+  readonly requestId: string;
   /** Milliseconds that the providers may take. It can shorten the configured deadline, not extend it. */
   readonly timeoutMs: number | undefined;
   /** The caller's trace context, which is passed on to the providers. */
@@ -45,10 +47,10 @@ export interface InvokeDependencies {
 }
 
 export function createInvoke({ planner, prepareRun, settings }: InvokeDependencies): Invoke {
-  return async ({ request, keyId, traceparent, timeoutMs = settings.timeoutMs, cacheControl, note }) => {
+  return async ({ request, keyId, requestId, traceparent, timeoutMs = settings.timeoutMs, cacheControl, note }) => {
     let selected = { provider: '', model: '' };
     const run = await prepareRun({
-      ...{ keyId, traceparent, note },
+      ...{ keyId, requestId, traceparent, note },
       timeoutMs: Math.min(timeoutMs, settings.timeoutMs),
       options: { cache: parseCacheControl(cacheControl, settings.cacheMaxAge), checkJson: true },
       plan: (onKnown) =>

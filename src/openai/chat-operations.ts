@@ -25,6 +25,7 @@ export function chatOperations({
         places: chatPlaces,
         scopes: context.principal.scopes,
         keyId: context.principal.keyId,
+        requestId: context.requestId,
         traceparent: context.traceparent,
         note: (known) => {
           context.note(known);

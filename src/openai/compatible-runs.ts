@@ -20,6 +20,8 @@ export interface CompatibleRequest {
   readonly places: Places;
   readonly scopes: ReadonlySet<Scope>;
   readonly keyId: string;
+  /** For the log. */
+  readonly requestId: string;
   readonly traceparent: string | undefined;
   /** Called with the version, and with the provider and model, as soon as they are known. */
   readonly note: (known: Known) => void;
@@ -48,9 +50,9 @@ const options: GenerateOptions = { checkJson: false };
 
 export function createCompatibleRuns(dependencies: CompatibleRunsDependencies): PrepareCompatibleRun {
   const { prepareRun, timeoutMs } = dependencies;
-  return ({ keyId, traceparent, note, ...request }) =>
+  return ({ keyId, requestId, traceparent, note, ...request }) =>
     prepareRun({
-      ...{ keyId, traceparent, timeoutMs, options, note },
+      ...{ keyId, requestId, traceparent, timeoutMs, options, note },
       plan: (onKnown) => makePlan(request, onKnown, dependencies),
     });
 }

@@ -27,6 +27,7 @@ export function responsesOperations({
         places: responsePlaces,
         scopes: context.principal.scopes,
         keyId: context.principal.keyId,
+        requestId: context.requestId,
         traceparent: context.traceparent,
         note: (known) => {
           context.note(known);

@@ -41,6 +41,12 @@ const onlyTrue: Kind<true, true, true, boolean> = {
   read: (sent) => (sent ? true : undefined),
 };
 
+/** A number that is not 0, or absent. */
+const positive: Kind<number, number, number> = {
+  ...integer,
+  read: (sent) => (sent === 0 ? undefined : sent),
+};
+
 /** JSON of which an empty value means none. */
 function jsonOrNone<Value extends object, Shown extends object, Sent extends object>(): Kind<
   Value,
@@ -81,6 +87,8 @@ export const contentFields = fields({
   providerOptions: changeable(providerOptions, { optional: true }),
   /** What is called when the selected provider fails, in this order. At least one. */
   fallbacks: changeable(fallbacks, { optional: true }),
+  /** How often a call is repeated that may have been billed. */
+  retries: changeable(positive, { optional: true }),
 });
 export type PromptContent = Thing<typeof contentFields.table>;
 

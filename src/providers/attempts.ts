@@ -33,11 +33,11 @@ const longestTimer = 2 ** 31 - 1;
 /**
  * Calls a provider until it succeeds.
  *
- * Repeats a call at most twice: after rate limits, server errors, and connections that failed before an answer began.
- * After an incomplete or invalid answer the call is not repeated, because it was probably charged for. The pause
- * between attempts is what `Retry-After` asks for, else 250 and 500 ms, shortened by a random part of up to a half. If
- * a pause would reach the deadline, the call fails at once. One deadline covers everything: waiting in the queue,
- * attempts and pauses.
+ * Repeats a call at most twice: after rate limits, overload and connections that could not be opened. What may have
+ * been billed (server errors, broken connections, incomplete and invalid answers) is repeated `call.retries` times. The
+ * pause between attempts is what `Retry-After` asks for, else 250 and 500 ms, shortened by a random part of up to a
+ * half. If a pause would reach the deadline, the call fails at once. One deadline covers everything: waiting in the
+ * queue, attempts and pauses.
  *
  * @param attempt Calls the provider once. The signal is aborted at the deadline and when `call.signal` is.
  * @throws ProblemError `provider-*` (502).
@@ -49,7 +49,8 @@ export async function repeat<Result>(
   { random, onRetry }: AttemptDependencies,
   attempt: (signal: AbortSignal) => Promise<{ result: Result } | { failure: Failure }>,
 ): Promise<Result> {
-  const { signal, maxAttempts = mostAttempts, onFailedAttempt } = call;
+  const { signal, maxAttempts = mostAttempts, retries = 0, onFailedAttempt } = call;
+  let billed = 0;
   signal.throwIfAborted();
 
   // One controller for the caller's signal and the deadline costs less than AbortSignal.any with AbortSignal.timeout.
@@ -72,11 +73,15 @@ export async function repeat<Result>(
 
       signal.throwIfAborted();
       const { failure } = outcome;
-      const { type: problem, status, usage, mayBeBilled = false } = failure;
+      const { type: problem, status, usage, mayBeBilled } = failure;
       onFailedAttempt?.({ provider, model, problem, ...(usage && { usage }), may_be_billed: mayBeBilled });
+      if (mayBeBilled) billed += 1;
 
-      const delay = number < maxAttempts ? pause(failure, number, random) : undefined;
-      if (delay === undefined || performance.now() + delay >= call.deadline) throw toProblem(failure, provider, model);
+      if (!failure.retryable || billed > retries) throw toProblem(withoutWait(failure), provider, model);
+      // What was repeated in vain does not get better by one more pause of this length.
+      if (number >= maxAttempts) throw toProblem(number > 1 ? withoutWait(failure) : failure, provider, model);
+      const delay = pause(failure, number, random);
+      if (performance.now() + delay >= call.deadline) throw toProblem(failure, provider, model);
       onRetry?.({ provider, model, attempt: number, problem, ...(status !== undefined && { status }), delay });
       await sleep(delay, undefined, { signal: ending.signal }).catch(() => {
         signal.throwIfAborted();
@@ -89,9 +94,12 @@ export async function repeat<Result>(
   }
 }
 
-/** How long to wait before the next attempt, in milliseconds; undefined when there is none. */
-function pause(failure: Failure, attempt: number, random: Random): number | undefined {
-  if (!failure.tryAgain) return undefined;
+function withoutWait({ retryAfter: _, ...failure }: Failure): Failure {
+  return failure;
+}
+
+/** How long to wait before the next attempt, in milliseconds. */
+function pause(failure: Failure, attempt: number, random: Random): number {
   const backoff = firstBackoff * 2 ** (attempt - 1) * (1 - random.fraction() / 2);
   return Math.max(backoff, failure.retryAfter ?? 0);
 }

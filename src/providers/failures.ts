@@ -31,10 +31,8 @@ export interface Failure {
   readonly status?: number;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** Whether the service repeats the call: only if the provider cannot have charged for an answer. */
-  readonly tryAgain: boolean;
-  /** Whether the provider may charge for the call; false if left out. */
-  readonly mayBeBilled?: boolean;
+  /** Whether the provider may charge for the call. It is then repeated only if the request says so. */
+  readonly mayBeBilled: boolean;
   /** As far as the provider said. */
   readonly usage?: Usage;
   /** How long the provider asks to wait, in milliseconds. */
@@ -57,7 +55,7 @@ export function toFailure(error: unknown, now: number): Failure {
       type: 'provider-failed',
       detail: 'The provider could not be called with this request.',
       retryable: false,
-      tryAgain: false,
+      mayBeBilled: false,
       cause: withoutMessage(error),
     }
   );
@@ -91,7 +89,7 @@ function findFailure(error: unknown, now: number): Failure | undefined {
   }
   if (answerErrors.some((type) => type.isInstance(error))) return badAnswer();
   if (error instanceof ImpossibleModelError) {
-    return { type: 'provider-failed', detail: 'The provider has no such model.', retryable: false, tryAgain: false };
+    return { type: 'provider-failed', detail: 'The provider has no such model.', retryable: false, mayBeBilled: false };
   }
   // What the package for Anthropic throws when the first event of a stream is not JSON.
   if (error instanceof Error && error.message === 'Expected a normalized Anthropic stream error') return badAnswer();
@@ -107,7 +105,6 @@ export function timeout(waitedFor: 'provider' | 'turn'): Failure {
         ? 'The provider did not answer before the deadline.'
         : 'Too many calls to this provider are in progress. The deadline passed before this call began.',
     retryable: true,
-    tryAgain: false,
     mayBeBilled: waitedFor === 'provider',
   };
 }
@@ -121,7 +118,6 @@ export function endlessStream(limit: 'silence' | 'total'): Failure {
         ? 'The provider stopped sending in the middle of the answer.'
         : 'The answer took longer than the service allows.',
     retryable: true,
-    tryAgain: false,
     mayBeBilled: true,
   };
 }
@@ -133,25 +129,25 @@ export function tooLarge(status?: number): Failure {
     detail: "The provider's answer is too large.",
     ...(status !== undefined && { status }),
     retryable: false,
-    tryAgain: false,
     mayBeBilled: true,
   };
 }
 
-/** The problem that the caller gets for a failure. For rate limits it contains `Retry-After`, in whole seconds. */
+/** The problem that the caller gets for a failure, with `Retry-After` in whole seconds if the provider asks to wait. */
 export function toProblem(failure: Failure, provider: string, model: string): ProblemError {
-  const { type, detail, status, retryable, retryAfter, usage, cause } = failure;
+  const { type, detail, status, retryable, mayBeBilled, retryAfter, usage, cause } = failure;
   return new ProblemError(type, {
     detail,
     extensions: {
       provider,
       model,
-      retryable,
+      retryable: retryable && !mayBeBilled,
       ...(status !== undefined && { provider_status: status }),
       ...(usage && { usage }),
     },
-    ...(type === 'provider-rate-limited' &&
-      retryAfter !== undefined && { headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter / 1000))) } }),
+    ...(retryAfter !== undefined && {
+      headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter / 1000))) },
+    }),
     cause,
   });
 }
@@ -182,20 +178,25 @@ function toStatusFailure(
   // Google answers a wrong key with 400.
   if (status === 401 || status === 403 || code === 'API_KEY_INVALID') {
     const detail = `The provider does not accept the configured credentials (${answered}).`;
-    return { type: 'provider-refused-credentials', detail, retryable: false, tryAgain: false };
+    return { type: 'provider-refused-credentials', detail, retryable: false, mayBeBilled: false };
   }
   const wait = retryAfter === undefined ? {} : { retryAfter };
   if (status === 429) {
     // An exhausted quota does not recover within seconds.
     const retryable = code !== 'insufficient_quota';
     const detail = `The provider limits the rate of requests (${answered}).`;
-    return { type: 'provider-rate-limited', detail, retryable, tryAgain: retryable, ...wait };
+    return { type: 'provider-rate-limited', detail, retryable, mayBeBilled: false, ...wait };
   }
-  const retryable = isTransient(status);
   const detail = `The provider answered with an error (${answered}).`;
-  // A gateway that waited too long does not know what the server behind it did.
-  const mayBeBilled = status === 408 || status === 504;
-  return { type: 'provider-failed', detail, retryable, tryAgain: retryable, mayBeBilled, ...wait };
+  return {
+    ...{ type: 'provider-failed', detail, retryable: isTransient(status) },
+    ...{ mayBeBilled: mayHaveWorked(status), ...wait },
+  };
+}
+
+/** Whether a server that answers with this status may have generated something before. An overloaded one has not. */
+function mayHaveWorked(status: number): boolean {
+  return status === 408 || (status >= 500 && status !== 503 && status !== 529);
 }
 
 /** 408 Request Timeout, 425 Too Early, and server errors except the permanent ones (501, 505). */
@@ -210,7 +211,6 @@ export function badAnswer(status?: number): Failure {
     detail: "The service cannot read the provider's answer.",
     ...(status !== undefined && { status }),
     retryable: true,
-    tryAgain: false,
     mayBeBilled: true,
   };
 }
@@ -225,12 +225,13 @@ function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failu
   switch (reason) {
     case 'unreachable': {
       // A host that does not exist or has no valid certificate will also fail a second later.
-      const code = String((cause as { code?: unknown } | undefined)?.code);
-      const retryable = transientCodes.has(code);
+      const retryable = transientCodes.has(String((cause as { code?: unknown } | undefined)?.code));
       const detail = 'The provider could not be reached.';
-      // The provider may have had the whole request.
-      const mayBeBilled = brokenCodes.has(code);
-      return { type: 'provider-failed', detail, retryable, tryAgain: retryable, mayBeBilled, ...known };
+      return { type: 'provider-failed', detail, retryable, mayBeBilled: false, ...known };
+    }
+    case 'unanswered': {
+      const detail = 'The provider closed the connection without an answer.';
+      return { type: 'provider-failed', detail, retryable: true, mayBeBilled: true, ...known };
     }
     case 'cut':
       return { ...incompleteAnswer(), ...known };
@@ -239,9 +240,7 @@ function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failu
   }
 }
 
-/** Of connections that were open. */
-const brokenCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET']);
-
+/** Of connections that could not be opened. */
 const transientCodes: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -266,6 +265,7 @@ function findTransportError(error: unknown): ProviderHttpError | undefined {
 /** The status with which the providers send an error of this code when they do not stream. */
 function statusOf(code = ''): number | undefined {
   if (/rate_limit|quota|RESOURCE_EXHAUSTED/.test(code)) return 429;
+  if (/overloaded|UNAVAILABLE/.test(code)) return 503;
   if (/authentication|invalid_api_key|UNAUTHENTICATED/.test(code)) return 401;
   if (/permission/i.test(code)) return 403;
   return /invalid|unsupported|not_found|context_length|content_|too_large/i.test(code) ? 400 : undefined;

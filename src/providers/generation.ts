@@ -111,12 +111,16 @@ export interface CallOptions {
    * time.
    */
   readonly keyId: string;
+  /** The request that the call is for, for the log. */
+  readonly requestId?: string | undefined;
   /** W3C trace context to send with the call. */
   readonly traceparent?: string | undefined;
   /** Whether it runs after the calls that a caller waits for. False if left out. */
   readonly background?: boolean;
   /** Calls to the provider at most, including the first; 3 if left out. */
   readonly maxAttempts?: number;
+  /** How often a call is repeated that may have been billed, within `maxAttempts`; 0 if left out. */
+  readonly retries?: number;
   /** Called for each failed call to the provider, also for one that is repeated. */
   readonly onFailedAttempt?: (attempt: FailedAttempt) => void;
   /** Called when a stream is left before its end, with the tokens that the provider has mentioned. */
@@ -131,7 +135,7 @@ export interface FailedAttempt {
   readonly problem: ProblemError['type'];
   /** As far as the provider said. */
   readonly usage?: Usage;
-  /** Whether the provider may charge for it: time-outs, broken and invalid answers. */
+  /** Whether the provider may charge for it: time-outs, broken and invalid answers, most server errors. */
   readonly may_be_billed: boolean;
 }
 

@@ -321,7 +321,7 @@ class Answer {
 
   /** What the provider generated it may charge for, so such a call is not repeated. */
   #error(failure: Failure): AnswerError {
-    const billed = this.#bytes > 0 ? { tryAgain: false, mayBeBilled: true } : {};
+    const billed = this.#bytes > 0 ? { mayBeBilled: true } : {};
     return new AnswerError({ ...failure, ...billed, ...known(this.#usage) });
   }
 }

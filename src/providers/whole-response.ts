@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici';
 
 /**
- * Why there is no HTTP answer: `unreachable` (no response began), `cut` (it began and broke off) or `too-large`.
- * `cause` is the network error, whose `code` has details.
+ * Why there is no HTTP answer: `unreachable` (the request was not sent), `unanswered` (it was sent, but no response
+ * began), `cut` (a response began and broke off) or `too-large`. `cause` is the network error, whose `code` has details.
  */
 export class ProviderHttpError extends Error {
-  readonly reason: 'unreachable' | 'cut' | 'too-large';
+  readonly reason: 'unreachable' | 'unanswered' | 'cut' | 'too-large';
   /** The response's status, if a response had begun. */
   readonly status: number | undefined;
 
@@ -78,7 +78,9 @@ export class WholeResponse implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const status = this.#head?.status;
-    const reason = status === undefined ? 'unreachable' : 'cut';
+    // A request starts when it is written to an open connection.
+    const hasStarted = this.#controller !== undefined;
+    const reason = status !== undefined ? 'cut' : hasStarted ? 'unanswered' : 'unreachable';
     this.settle(() => {
       this.#reject(new ProviderHttpError(reason, status, error));
     });

@@ -149,9 +149,9 @@ describe('after generated requests', () => {
 /** The part of a prompt that a version keeps. */
 function contentOf(prompt: Json): string {
   const { id, version, messages, variables, strict, selected_provider, selected_model } = prompt;
-  const { parameters, response_format, tools, tool_choice, provider_options, fallbacks } = prompt;
+  const { parameters, response_format, tools, tool_choice, provider_options, fallbacks, retries } = prompt;
   return canonical({
     ...{ id, version, messages, variables, strict, selected_provider, selected_model },
-    ...{ parameters, response_format, tools, tool_choice, provider_options, fallbacks },
+    ...{ parameters, response_format, tools, tool_choice, provider_options, fallbacks, retries },
   });
 }

@@ -113,7 +113,7 @@ describe('deadlines of a shared call', () => {
     await joined(before);
     const timedOut = await hasty;
     expect([timedOut.status, problemOf(timedOut)]).toEqual([502, 'provider-timeout']);
-    expect(timedOut.body).toMatchObject({ provider: 'mock', model: body.model, retryable: true });
+    expect(timedOut.body).toMatchObject({ provider: 'mock', model: body.model, retryable: false });
     expect((await patient).status).toBe(200);
     expect(harness.mock.requests).toHaveLength(1);
     expect(harness.mock.requests[0]?.aborted).toBe(false);

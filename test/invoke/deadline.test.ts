@@ -46,7 +46,7 @@ describe('deadline', () => {
   it('is the configured one, and ends the call', async () => {
     const { value: answer, ms } = await timed(harness.invoke(prompt, { model: 'mock-hang' }));
     expect([answer.status, problemOf(answer)]).toEqual([502, 'provider-timeout']);
-    expect(answer.body).toMatchObject({ provider: 'mock', model: 'mock-hang', retryable: true });
+    expect(answer.body).toMatchObject({ provider: 'mock', model: 'mock-hang', retryable: false });
     expect(ms).toBeGreaterThanOrEqual(configuredTimeout - 5);
     const upstream = await harness.received(1);
     await upstream.ended;
@@ -123,7 +123,7 @@ describe('closing the connection', () => {
 
   it('between two attempts prevents the second one', async () => {
     const caller = new AbortController();
-    const answer = harness.invokeUntil(caller.signal, prompt, { model: 'mock-500' });
+    const answer = harness.invokeUntil(caller.signal, prompt, { model: 'mock-503' });
     await (
       await harness.received(1)
     ).ended;

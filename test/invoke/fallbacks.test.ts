@@ -28,7 +28,7 @@ const attempt = (model: string, problem: string, may_be_billed = false, provider
 const attemptsOf = ({ body }: Answer): unknown => (body as { attempts?: unknown }).attempts;
 
 const failures: [model: string, problem: string, mayBeBilled: boolean][] = [
-  ['mock-500', 'provider-failed', false],
+  ['mock-500', 'provider-failed', true],
   ['mock-503-1', 'provider-failed', false],
   ['mock-408', 'provider-failed', true],
   ['mock-429', 'provider-rate-limited', false],
@@ -78,10 +78,10 @@ describe('a fallback', () => {
   });
 
   it('is left out if it is the same as a target before it', async () => {
-    const prompt = await promptOf('mock-500', { provider: 'mock', model: 'mock-500' });
+    const prompt = await promptOf('mock-503', { provider: 'mock', model: 'mock-503' });
     const answer = await harness.invoke(prompt);
     expect(problemOf(answer)).toBe('provider-failed');
-    expect(called()).toEqual(['mock-500', 'mock-500', 'mock-500']);
+    expect(called()).toEqual(['mock-503', 'mock-503', 'mock-503']);
   });
 
   it('does not hide who was asked', async () => {
@@ -124,10 +124,10 @@ describe('when all targets fail', () => {
     [5, 1],
   ])('with %i fallbacks, the last one is called %i times, so that there are six calls', async (count, times) => {
     const models = Array.from({ length: count }, (_, index) => `mock-50${index + 1}`);
-    models.fill('mock-500', count - 1);
+    models.fill('mock-529', count - 1);
     const answer = await harness.invoke(await promptOf('mock-507', ...models.map(spare)));
     expect(answer.status).toBe(502);
-    expect(called()).toEqual(['mock-507', ...models.slice(0, -1), ...Array<string>(times).fill('mock-500')]);
+    expect(called()).toEqual(['mock-507', ...models.slice(0, -1), ...Array<string>(times).fill('mock-529')]);
     expect(attemptsOf(answer)).toHaveLength(6);
   });
 

@@ -508,14 +508,15 @@ describe('422, before any provider is called', () => {
 
 describe('502', () => {
   it.each([
-    ['mock-500', 'provider-failed', { provider_status: 500, retryable: true }, 3],
+    ['mock-503', 'provider-failed', { provider_status: 503, retryable: true }, 3],
+    ['mock-500', 'provider-failed', { provider_status: 500, retryable: false }, 1],
     ['mock-400', 'provider-failed', { provider_status: 400, retryable: false }, 1],
     ['mock-404', 'provider-failed', { provider_status: 404, retryable: false }, 1],
     ['mock-401', 'provider-refused-credentials', { provider_status: 401, retryable: false }, 1],
     ['mock-429-7', 'provider-rate-limited', { provider_status: 429, retryable: true }, 1],
-    ['mock-garbage', 'provider-bad-answer', { retryable: true }, 1],
-    ['mock-cut', 'provider-bad-answer', { retryable: true }, 1],
-    ['mock-hang', 'provider-timeout', { retryable: true }, 1],
+    ['mock-garbage', 'provider-bad-answer', { retryable: false }, 1],
+    ['mock-cut', 'provider-bad-answer', { retryable: false }, 1],
+    ['mock-hang', 'provider-timeout', { retryable: false }, 1],
   ])('tells what went wrong with %s', async (model, problem, members, calls) => {
     logged.length = 0;
     const messages = [{ role: 'user', content: `{{name}} as of ${confidential}` }];
@@ -528,6 +529,7 @@ describe('502', () => {
     expect([answer.status, problemOf(answer)]).toEqual([502, problem]);
     expect(answer.body).toMatchObject({ provider: 'mock', model, ...members });
     expect(answer.headers['retry-after']).toBe(model === 'mock-429-7' ? '7' : undefined);
+    expect(answer.headers['x-should-retry']).toBe('false');
     expect(harness.mock.requests).toHaveLength(calls);
     for (const text of [answer.text, JSON.stringify(answer.headers), ...logged]) {
       expect(text).not.toContain(providerKey);

@@ -67,9 +67,33 @@ describe('an answer in JSON', () => {
     const attempts = [
       { provider: 'mock', model: 'model-a', problem: answer.body.type as unknown, usage, may_be_billed: true },
     ];
-    expect(answer.body).toMatchObject({ provider: 'mock', model: 'model-a', retryable: true, usage, attempts });
+    expect(answer.body).toMatchObject({ provider: 'mock', model: 'model-a', retryable: false, usage, attempts });
     expect(answer.text).not.toContain('eyes only');
     expect(called()).toEqual(['model-a']);
+  });
+
+  it('is asked for again as often as the prompt says, or the request', async () => {
+    const calls = async (stored: number, sent?: number): Promise<unknown[]> => {
+      harness.mock.reset();
+      const prompt = await promptOf({ schema }, { retries: stored });
+      for (const text of ['nothing', '{"priority": "urgent"}', '{"priority": "low"}']) say(text);
+      const answer = await harness.invoke(prompt, { ...(sent !== undefined && { retries: sent }) });
+      const { attempts = [] } = answer.body as { attempts?: { may_be_billed: boolean; usage: unknown }[] };
+      expect(attempts.filter((attempt) => attempt.may_be_billed && attempt.usage)).toEqual(attempts);
+      return [answer.status, called().length, attempts.length];
+    };
+    expect(await calls(0)).toEqual([502, 1, 1]);
+    expect(await calls(1)).toEqual([502, 2, 2]);
+    expect(await calls(2)).toEqual([200, 3, 2]);
+    expect(await calls(0, 2)).toEqual([200, 3, 2]);
+    expect(await calls(2, 0)).toEqual([502, 1, 1]);
+  });
+
+  it('is asked for again together with other failures, three times at most', async () => {
+    harness.mock.behave('model-a', { kind: 'status', status: 503 });
+    for (const text of ['nothing', 'nothing', '{}']) say(text);
+    const answer = await invoke(await promptOf({ schema }, { retries: 2 }), 'max-age=60');
+    expect([answer.status, called().length]).toEqual([502, 3]);
   });
 
   it('comes from a fallback if the first one is broken', async () => {

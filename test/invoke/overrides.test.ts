@@ -52,6 +52,24 @@ describe('an invocation', () => {
     });
   });
 
+  it('repeats what may have been billed as often as the request says, else the prompt, on every path', async () => {
+    const prompt = await harness.createPrompt({ retries: 1, selected_model: 'mock-reset' });
+    const calls = async (send: () => Promise<Answer>): Promise<number> => {
+      harness.mock.reset();
+      expect((await send()).status).toBeGreaterThan(500);
+      return harness.mock.requests.length;
+    };
+    expect(await calls(() => harness.invoke(prompt))).toBe(2);
+    expect(await calls(() => harness.invoke(prompt, { retries: 0 }))).toBe(1);
+    expect(await calls(() => harness.invoke(prompt, { retries: 2, stream: true }))).toBe(3);
+    const body = { model: `prompt/${prompt}`, messages: [] };
+    expect(await calls(() => harness.service.call('POST', '/v1/chat/completions', { body }))).toBe(2);
+    const run = { providers: [{ provider: 'mock', model: 'mock-reset' }] };
+    harness.mock.reset();
+    await harness.service.call('POST', `/api/v1/prompts/${prompt}/test`, { body: run });
+    expect(harness.mock.requests).toHaveLength(2);
+  });
+
   it('merges parameters, member by member', async () => {
     const fields = { parameters: { temperature: 0.2, max_output_tokens: 50 } };
     expect(await sentFor(fields, { parameters: { temperature: 0.9, seed: 1 } })).toMatchObject({
@@ -73,7 +91,7 @@ describe('an invocation', () => {
   });
 
   it('replaces the format and the fallbacks', async () => {
-    const fields = { response_format: { type: 'json' }, fallbacks: [{ provider: 'echo' }], selected_model: 'mock-500' };
+    const fields = { response_format: { type: 'json' }, fallbacks: [{ provider: 'echo' }], selected_model: 'mock-503' };
     const prompt = await harness.createPrompt(fields);
     const spare = await harness.invoke(prompt, { response_format: null, fallbacks: [{ provider: 'spare' }] });
     expect(spare.headers).toMatchObject({ 'x-provider': 'spare' });

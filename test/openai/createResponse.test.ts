@@ -353,10 +353,10 @@ describe('422', () => {
 });
 
 describe('502', () => {
-  it('provider-rate-limited, which can be sent again', async () => {
+  it('provider-rate-limited, with the time to wait', async () => {
     const { status, body, headers } = await direct({ model: 'mock/mock-429-300' });
     expect([status, body.error.code]).toEqual([502, 'provider-rate-limited']);
-    expect([headers['retry-after'], headers['x-should-retry']]).toEqual(['300', undefined]);
+    expect([headers['retry-after'], headers['x-should-retry']]).toEqual(['300', 'false']);
   });
 
   it.each([

@@ -27,6 +27,7 @@ const generation = {
   tool_choice: { name: 'now' },
   provider_options: { anthropic: { effort: 'low' } },
   fallbacks: [{ provider: 'anthropic' }, { provider: 'echo', model: 'echo-upper' }],
+  retries: 1,
 };
 const parts = [
   { type: 'text', text: 'What is in {{picture}}?' },
@@ -67,9 +68,18 @@ describe('a prompt', () => {
     expect(restored.body).toMatchObject({ version: 4, [name]: before[name] });
   });
 
+  it('gets a version by a change of retries, and loses them by 0', async () => {
+    const { id } = await create(setup.service, generation);
+    expect((await put(id, { retries: 2 })).body).toMatchObject({ version: 2, retries: 2 });
+    const { body: cleared } = await put(id, { retries: 0 });
+    expect(cleared.version).toBe(3);
+    expect(cleared).not.toHaveProperty('retries');
+    expect((await put(id, { retries: 0 })).body.version).toBe(3);
+  });
+
   it('takes empty values as none', async () => {
     const { body } = await post(
-      promptBody({ parameters: {}, tools: [], provider_options: {}, fallbacks: [], response_format: null }),
+      promptBody({ parameters: {}, tools: [], provider_options: {}, fallbacks: [], retries: 0, response_format: null }),
     );
     for (const name of Object.keys(generation)) expect(body).not.toHaveProperty(name);
     const same = await put(body.id as string, { tools: [], parameters: {} });
@@ -113,6 +123,8 @@ describe('refusals', () => {
     ['#/tool_choice', { tool_choice: 'sometimes' }],
     ['#/provider_options/openai', { provider_options: { openai: 1 } }],
     ['#/fallbacks', { fallbacks: Array.from({ length: 6 }, () => ({ provider: 'echo' })) }],
+    ['#/retries', { retries: 3 }],
+    ['#/retries', { retries: 0.5 }],
     ['#/messages/0/content', { messages: [{ role: 'user', content: [] }] }],
     ['#/messages/0/content/0/url', message({ type: 'image' })],
     ['#/messages/0/content/0/text', message({ type: 'text' })],

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { RetryNotice } from '../../src/providers/attempts.ts';
 import type { FailedAttempt } from '../../src/providers/generation.ts';
 import { failure, provider, request, startHarness, type Harness } from './providers-harness.ts';
+import type { Behaviour } from '../support/mock-provider.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 
 let harness: Harness;
@@ -17,7 +18,7 @@ afterAll(async () => {
 });
 
 describe('retries', () => {
-  it.each([1, 2])('succeed after %i server errors', async (failures) => {
+  it.each([1, 2])('succeed after %i answers of an overloaded server', async (failures) => {
     const result = await provider(harness.registry, 'openai').generate(request(`mock-flaky-${failures}`));
     expect(result.text).toBe(`Hello from mock-flaky-${failures}.`);
     expect(harness.mock.requests).toHaveLength(failures + 1);
@@ -25,7 +26,7 @@ describe('retries', () => {
 
   it('end after two', async () => {
     const problem = await failure(harness.registry, 'openai', request('mock-flaky-3'));
-    expect(problem).toMatchObject({ type: 'provider-failed', extensions: { provider_status: 500 } });
+    expect(problem).toMatchObject({ type: 'provider-failed', extensions: { provider_status: 503 } });
     expect(harness.mock.requests).toHaveLength(3);
   });
 
@@ -36,7 +37,7 @@ describe('retries', () => {
       random: { ...systemRandom, fraction: () => 0 },
     });
     await provider(registry, 'openai').generate(request('mock-flaky-2'));
-    const common = { provider: 'openai', model: 'mock-flaky-2', problem: 'provider-failed', status: 500 };
+    const common = { provider: 'openai', model: 'mock-flaky-2', problem: 'provider-failed', status: 503 };
     expect(notices).toEqual([
       { ...common, attempt: 1, delay: 250 },
       { ...common, attempt: 2, delay: 500 },
@@ -76,7 +77,7 @@ describe('retries', () => {
   });
 
   it('share one deadline', async () => {
-    harness.mock.behave('gpt', { kind: 'status', status: 500 }, { kind: 'hang' });
+    harness.mock.behave('gpt', { kind: 'status', status: 503 }, { kind: 'hang' });
     const call = request('gpt', { within: 2_000 });
     const problem = await failure(harness.registry, 'openai', call);
     expect(problem.type).toBe('provider-timeout');
@@ -90,10 +91,30 @@ describe('retries', () => {
     expect(harness.mock.requests).toHaveLength(1);
   });
 
-  it('follow a connection that was closed before an answer', async () => {
-    harness.mock.behave('gpt', { kind: 'reset' });
-    const { text } = await provider(harness.registry, 'openai').generate(request('gpt'));
-    expect(text).toBe('Hello from gpt.');
+  it.each([
+    ['no answer began', { kind: 'reset' }],
+    ['the answer broke off', { kind: 'cut' }],
+    ['a server failed', { kind: 'status', status: 500 }],
+    ['nothing can be read', { kind: 'body', contentType: 'text/html', body: '<p>' }],
+  ] as const)('follow what may have been charged as often as the caller says: %s', async (_what, behaviour) => {
+    for (const retries of [0, 1, 2]) {
+      harness.mock.reset();
+      harness.mock.behave('gpt', ...Array<Behaviour>(3).fill(behaviour));
+      await failure(harness.registry, 'openai', request('gpt', { retries }));
+      expect(harness.mock.requests).toHaveLength(retries + 1);
+    }
+  });
+
+  it('are three calls at most, whatever failed', async () => {
+    const [overloaded, broken]: Behaviour[] = [{ kind: 'status', status: 503 }, { kind: 'reset' }];
+    if (!overloaded || !broken) throw new Error();
+    harness.mock.behave('gpt', overloaded, broken, overloaded);
+    await failure(harness.registry, 'openai', request('gpt', { retries: 1 }));
+    expect(harness.mock.requests).toHaveLength(3);
+    harness.mock.reset();
+    harness.mock.behave('gpt', broken, broken, overloaded);
+    await failure(harness.registry, 'openai', request('gpt', { retries: 1 }));
+    expect(harness.mock.requests).toHaveLength(2);
   });
 });
 

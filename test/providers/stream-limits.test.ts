@@ -78,7 +78,7 @@ describe.each(formats)('a stream of %s', (id) => {
     const third = events.next();
     clock.advance(minute + 1);
     watch.check();
-    await expect(third).rejects.toMatchObject({ type: 'provider-timeout', extensions: { retryable: true } });
+    await expect(third).rejects.toMatchObject({ type: 'provider-timeout', extensions: { retryable: false } });
     expect(await wasCanceled(upstream)).toBe(true);
     expect(harness.mock.requests).toHaveLength(1);
   });

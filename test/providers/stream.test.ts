@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GenerateEvent, Usage } from '../../src/providers/generation.ts';
 import type { ProviderRegistry } from '../../src/providers/provider.ts';
-import { mockToolCalls, type Step } from '../support/mock-provider.ts';
+import { mockToolCalls, type Behaviour, type Step } from '../support/mock-provider.ts';
 import {
   collect,
   confidential,
@@ -119,7 +119,7 @@ describe.each(formats)('a stream of %s', (id, early) => {
     expect(problem).toMatchObject({
       type: 'provider-failed',
       message: 'The provider answered with an error (server_error).',
-      extensions: { provider: id, model: 'mock-error', retryable: true },
+      extensions: { provider: id, model: 'mock-error', retryable: false },
     });
     expect(problem?.extensions.usage).toEqual(early);
   });
@@ -172,12 +172,16 @@ describe.each(formats)('a stream of %s', (id, early) => {
   it('that begins with an error is repeated like a failed call', async () => {
     const { events, problem } = await run(id, 'mock-early-error');
     expect(events).toEqual([]);
-    expect(problem).toMatchObject({ type: 'provider-failed', extensions: { retryable: true } });
-    expect(harness.mock.requests).toHaveLength(3);
+    expect(problem).toMatchObject({ type: 'provider-failed', extensions: { retryable: false } });
+    expect(harness.mock.requests).toHaveLength(1);
+    const overloaded: Behaviour = { kind: 'stream', steps: [{ error: 'overloaded_error' }] };
+    harness.mock.behave('gpt', overloaded, overloaded, overloaded);
+    expect((await run(id, 'gpt')).problem).toMatchObject({ type: 'provider-failed', extensions: { retryable: true } });
+    expect(harness.mock.requests).toHaveLength(4);
   });
 
   it('succeeds after a rate limit and a stream that began with an error', async () => {
-    const early: Step[] = [{ error: 'server_error' }];
+    const early: Step[] = [{ error: 'overloaded_error' }];
     harness.mock.behave('gpt', { kind: 'status', status: 429 }, { kind: 'stream', steps: early });
     expect((await run(id, 'gpt')).texts.join('')).toBe('Hello from gpt.');
     expect(harness.mock.requests).toHaveLength(3);

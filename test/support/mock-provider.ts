@@ -15,7 +15,7 @@ import { findVendor, toJson, type Finish, type MockAnswer, type MockToolCall, ty
  *     mock-<status>[-<seconds>]  that status with the vendor's error body, and Retry-After
  *     mock-slow-<ms>             an answer after that time
  *     mock-held                  an answer once the test calls `release`
- *     mock-flaky-<n>             status 500 n times, then answers
+ *     mock-flaky-<n>             status 503 n times, then answers
  *     mock-hang                  never answers
  *     mock-stall                 sends the headers and half the answer, then nothing
  *     mock-reset                 closes the connection without an answer
@@ -269,7 +269,7 @@ async function perform(exchange: Exchange): Promise<void> {
     case 'flaky': {
       const failures = (flaked.get(model) ?? 0) + 1;
       flaked.set(model, failures);
-      const next: Behaviour = failures > behaviour.failures ? { kind: 'answer' } : { kind: 'status', status: 500 };
+      const next: Behaviour = failures > behaviour.failures ? { kind: 'answer' } : { kind: 'status', status: 503 };
       await perform({ ...exchange, behaviour: next });
       return;
     }

@@ -427,7 +427,7 @@ const google: Vendor = {
       toolCall: (call) => [content(googleCall(call))],
       ping: () => data(googleChunk(model, [], undefined, count)),
       finish: (finish, usage) => data(googleChunk(model, [{ text: '' }], finish, usage ? output : undefined)),
-      error: (status, message) => data({ error: { code: 503, message, status } }),
+      error: (status, message) => data({ error: { code: status === 'server_error' ? 500 : 503, message, status } }),
       garbage: () => notJson,
     };
   },

@@ -130,7 +130,7 @@ describe('201', () => {
       },
       hello('mock-slow-300'),
       expect.objectContaining({
-        error: expect.objectContaining({ type: 'urn:prompt-gateway:problem:provider-failed', retryable: true }),
+        error: expect.objectContaining({ type: 'urn:prompt-gateway:problem:provider-failed', retryable: false }),
       }),
     ]);
     expect(JSON.stringify(body)).not.toContain('sk-not-secret-here');
@@ -160,7 +160,7 @@ describe('201', () => {
     expect(body.results).toEqual([
       hello('model-a'),
       expect.objectContaining({
-        error: expect.objectContaining({ type: 'urn:prompt-gateway:problem:provider-timeout', retryable: true }),
+        error: expect.objectContaining({ type: 'urn:prompt-gateway:problem:provider-timeout', retryable: false }),
       }),
     ]);
     expect(body.results[1].latency_ms).toBeGreaterThan(0);

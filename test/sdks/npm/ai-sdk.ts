@@ -145,7 +145,8 @@ describe('the AI SDK', () => {
       ['mock-401', 1],
       ['mock-400', 1],
       ['mock-garbage', 1],
-      ['mock-reset', 3],
+      ['mock-reset', 1],
+      ['mock-503', 3],
     ] as const) {
       await gateway.reset();
       const failed = generateText({ model: provider(`mock/${name}`), prompt, maxRetries: 0 });

@@ -123,7 +123,8 @@ describe('LangChain', () => {
       ['mock-401', 1],
       ['mock-400', 1],
       ['mock-garbage', 1],
-      ['mock-reset', 3],
+      ['mock-reset', 1],
+      ['mock-503', 3],
     ] as const) {
       await gateway.reset();
       await assert.rejects(chat(`mock/${name}`, { maxRetries: 0 }).invoke('Hi'), { status: 502 });

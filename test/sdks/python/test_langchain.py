@@ -119,7 +119,7 @@ class LangChain(GatewayTest):
     def test_failures_are_those_of_the_openai_package(self):
         with self.assertRaises(openai.BadRequestError):
             model(n=2).invoke("Hi")
-        for name, calls in {"mock-401": 1, "mock-garbage": 1, "mock-reset": 3}.items():
+        for name, calls in {"mock-401": 1, "mock-garbage": 1, "mock-reset": 1, "mock-503": 3}.items():
             with self.subTest(name):
                 self.setUp()
                 with self.assertRaises(openai.InternalServerError):

@@ -67,9 +67,8 @@ export interface PromptsResource {
    * Changes the fields that you send and keeps the others. Objects and arrays are replaced as a whole.
    *
    * A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`,
-   * `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`) creates a new version, which the next
-   * invocation uses. A change of metadata creates no version. Sending the current content
-   * creates no version. A request that changes nothing keeps `updated_at` and `ETag`.
+   * `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`, `retries`) creates a new version, which
+   * the next invocation uses. A change of metadata creates no version. Sending the current content creates no version. A request that changes nothing keeps `updated_at` and `ETag`.
    *
    * `warnings` in the answer describes the current content, even if this request did not change it.
    *
@@ -111,8 +110,8 @@ export interface PromptsResource {
    * Variables that the prompt does not know (does not declare or use) are ignored and listed in `warnings`. If the
    * prompt is `strict`, they are refused with `unknown-variables`.
    *
-   * `parameters` are merged with those of the prompt. `response_format`, `tools`, `tool_choice`, `provider_options` and
-   * `fallbacks` replace those of the prompt, and `null` means none. `tools`, `tool_choice`, `provider_options` and
+   * `parameters` are merged with those of the prompt. `response_format`, `tools`, `tool_choice`, `provider_options`,
+   * `fallbacks` and `retries` replace those of the prompt, and `null` means none (`retries`: 0). `tools`, `tool_choice`, `provider_options` and
    * `fallbacks` also need the scope `providers:invoke`. `messages` continue the conversation after the messages of the
    * prompt.
    *
@@ -121,10 +120,16 @@ export interface PromptsResource {
    * provider can do. `POST …/render` makes the same checks, and returns what would be sent.
    *
    * If the provider fails in a way that another may not (time-out, rate limit, server error, refused credentials, invalid
-   * answer), the first of `fallbacks` is called, then the next. The last one is called up to three times. There are at
-   * most six calls, and all of them together end before the deadline. `X-Provider` and `X-Model` name who answered.
-   * `attempts` lists the calls that failed, and which of them may be billed. If all fail, the answer is a 502 with the
-   * last failure; `retryable` says whether a repetition may help.
+   * answer), the first of `fallbacks` is called, then the next. There are at most six calls, and all of them together end
+   * before the deadline. `X-Provider` and `X-Model` name who answered. `attempts` lists the calls that failed, and which
+   * of them may be billed. If all fail, the answer is a 502 with the last failure.
+   *
+   * **Retries.** The service repeats a call to the last provider up to twice, with pauses (or as `Retry-After` of the
+   * provider asks), if it was surely not billed: status 429, 503 and 529, and connections that could not be opened. What
+   * may have been billed (time-outs, connections that broke after the request was sent, broken or invalid answers, other
+   * server errors) is repeated only as often as `retries` says, by default never. Do not repeat a 502 at once: it has
+   * `X-Should-Retry: false`, because the service has already done it. Send the request again later if `retryable` is
+   * true, after the time in `Retry-After` if there is one.
    *
    * If `response_format` is `json`, an answer that ended with `stop` is parsed into `object` and checked against the
    * schema. If it is not valid, the call has failed, but its tokens were used: they are in `usage`.
