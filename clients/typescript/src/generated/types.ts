@@ -54,9 +54,8 @@ export interface paths {
          * @description Changes the fields that you send and keeps the others. Objects and arrays are replaced as a whole.
          *
          *     A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`,
-         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`) creates a new version, which the next
-         *     invocation uses. A change of metadata creates no version. Sending the current content
-         *     creates no version. A request that changes nothing keeps `updated_at` and `ETag`.
+         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`, `retries`) creates a new version, which
+         *     the next invocation uses. A change of metadata creates no version. Sending the current content creates no version. A request that changes nothing keeps `updated_at` and `ETag`.
          *
          *     `warnings` in the answer describes the current content, even if this request did not change it.
          *
@@ -249,8 +248,8 @@ export interface paths {
          *     Variables that the prompt does not know (does not declare or use) are ignored and listed in `warnings`. If the
          *     prompt is `strict`, they are refused with `unknown-variables`.
          *
-         *     `parameters` are merged with those of the prompt. `response_format`, `tools`, `tool_choice`, `provider_options` and
-         *     `fallbacks` replace those of the prompt, and `null` means none. `tools`, `tool_choice`, `provider_options` and
+         *     `parameters` are merged with those of the prompt. `response_format`, `tools`, `tool_choice`, `provider_options`,
+         *     `fallbacks` and `retries` replace those of the prompt, and `null` means none (`retries`: 0). `tools`, `tool_choice`, `provider_options` and
          *     `fallbacks` also need the scope `providers:invoke`. `messages` continue the conversation after the messages of the
          *     prompt.
          *
@@ -259,10 +258,16 @@ export interface paths {
          *     provider can do. `POST …/render` makes the same checks, and returns what would be sent.
          *
          *     If the provider fails in a way that another may not (time-out, rate limit, server error, refused credentials, invalid
-         *     answer), the first of `fallbacks` is called, then the next. The last one is called up to three times. There are at
-         *     most six calls, and all of them together end before the deadline. `X-Provider` and `X-Model` name who answered.
-         *     `attempts` lists the calls that failed, and which of them may be billed. If all fail, the answer is a 502 with the
-         *     last failure; `retryable` says whether a repetition may help.
+         *     answer), the first of `fallbacks` is called, then the next. There are at most six calls, and all of them together end
+         *     before the deadline. `X-Provider` and `X-Model` name who answered. `attempts` lists the calls that failed, and which
+         *     of them may be billed. If all fail, the answer is a 502 with the last failure.
+         *
+         *     **Retries.** The service repeats a call to the last provider up to twice, with pauses (or as `Retry-After` of the
+         *     provider asks), if it was surely not billed: status 429, 503 and 529, and connections that could not be opened. What
+         *     may have been billed (time-outs, connections that broke after the request was sent, broken or invalid answers, other
+         *     server errors) is repeated only as often as `retries` says, by default never. Do not repeat a 502 at once: it has
+         *     `X-Should-Retry: false`, because the service has already done it. Send the request again later if `retryable` is
+         *     true, after the time in `Retry-After` if there is one.
          *
          *     If `response_format` is `json`, an answer that ended with `stop` is parsed into `object` and checked against the
          *     schema. If it is not valid, the call has failed, but its tokens were used: they are in `usage`.
@@ -496,8 +501,10 @@ export interface paths {
          *     - **`extra_content`** of a call of a tool is what the provider needs to get back with it, for example a thought
          *       signature (`google.thought_signature`, as Google's own endpoint writes it). Send the message of the assistant back
          *       as it is. Some clients do not: LangChain's `ChatOpenAI` returns only id, name and arguments of a call.
-         *     - **Retries**: `x-should-retry: false` marks failures that may have been billed. OpenAI's own SDKs and LangChain for
-         *       Python do not repeat them. The AI SDK and LangChain.js ignore the header; set their `maxRetries` to 0.
+         *     - **Retries**: the service itself repeats calls that were surely not billed, as for
+         *       [invocations](/docs#/prompts/invokeprompt), and what may have been billed as often as `retries` of a stored prompt
+         *       says. Failures of a provider have `x-should-retry: false`. OpenAI's own SDKs and LangChain for Python then do not
+         *       repeat the request. The AI SDK and LangChain.js ignore the header; set their `maxRetries` to 0.
          *     - Answers are neither cached nor checked against a schema.
          *
          *     With `stream`, the answer is a stream of `chat.completion.chunk` objects as Server-Sent Events. It ends with
@@ -2020,6 +2027,12 @@ export interface components {
             model?: components["schemas"]["ModelId"];
         }[];
         /**
+         * Retries
+         * @description How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. What was surely not billed is repeated in any case; all together are at most three calls to this provider. Part of the content: a change creates a new version.
+         * @example 1
+         */
+        Retries: number;
+        /**
          * TestSettings
          * @description Any JSON value of at most 16 KiB (as compact JSON in UTF-8), for the tool that edits the prompt. `null` means no value. Metadata; the service does not interpret it.
          * @example {
@@ -2093,8 +2106,8 @@ export interface components {
          * @description A prompt with its current content. Fields without a value are absent.
          *
          *     `messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`, `response_format`, `tools`,
-         *     `tool_choice`, `provider_options` and `fallbacks` are its *content*: each change of the content creates a new version.
-         *     The other fields are metadata.
+         *     `tool_choice`, `provider_options`, `fallbacks` and `retries` are its *content*: each change of the content creates a
+         *     new version. The other fields are metadata.
          *
          *     `warnings` describes the content. Only the answers to create, change and restore have it.
          * @example {
@@ -2133,6 +2146,7 @@ export interface components {
             tool_choice?: components["schemas"]["ToolChoice"];
             provider_options?: components["schemas"]["ProviderOptions"];
             fallbacks?: components["schemas"]["Fallbacks"];
+            retries?: components["schemas"]["Retries"];
             test_settings?: components["schemas"]["TestSettings"];
             /**
              * @description Number of the latest version. An invocation without `version` and `label` runs this version.
@@ -2275,7 +2289,7 @@ export interface components {
         ProviderStatus: number;
         /**
          * Retryable
-         * @description Whether the same request may succeed later.
+         * @description Whether the same request may succeed later, and nothing of it may have been billed. The service has already repeated it as often as it does, so wait before you send it again.
          * @example true
          */
         Retryable: boolean;
@@ -2325,7 +2339,7 @@ export interface components {
             problem: components["schemas"]["ProblemType"];
             usage?: components["schemas"]["Usage"];
             /**
-             * @description Whether the provider may charge for the call. True after time-outs and broken or invalid answers.
+             * @description Whether the provider may charge for the call. True after time-outs, connections that broke after the request was sent, broken or invalid answers, and server errors except 503 and 529.
              * @example true
              */
             may_be_billed: boolean;
@@ -2744,6 +2758,7 @@ export interface components {
             tool_choice?: components["schemas"]["ToolChoiceInput"];
             provider_options?: components["schemas"]["ProviderOptions"];
             fallbacks?: components["schemas"]["FallbacksInput"];
+            retries?: components["schemas"]["Retries"];
             test_settings?: components["schemas"]["TestSettings"];
         };
         /**
@@ -2803,6 +2818,7 @@ export interface components {
             tool_choice?: components["schemas"]["ToolChoiceInput"];
             provider_options?: components["schemas"]["ProviderOptions"];
             fallbacks?: components["schemas"]["FallbacksInput"];
+            retries?: components["schemas"]["Retries"];
             test_settings?: components["schemas"]["TestSettings"];
             id?: components["schemas"]["PromptId"];
             version?: components["schemas"]["VersionNumber"];
@@ -2864,6 +2880,7 @@ export interface components {
             tool_choice?: components["schemas"]["ToolChoice"];
             provider_options?: components["schemas"]["ProviderOptions"];
             fallbacks?: components["schemas"]["Fallbacks"];
+            retries?: components["schemas"]["Retries"];
             created_at: components["schemas"]["Timestamp"];
             /**
              * @description True for the latest version, which is the prompt's current content.
@@ -3030,6 +3047,7 @@ export interface components {
             tool_choice?: components["schemas"]["ToolChoiceInput"];
             provider_options?: components["schemas"]["ProviderOptions"];
             fallbacks?: components["schemas"]["FallbacksInput"];
+            retries?: components["schemas"]["Retries"];
             /**
              * @description A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.
              * @example [
@@ -7942,12 +7960,12 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:provider-failed",
          *       "title": "Provider failed",
          *       "status": 502,
-         *       "detail": "The provider answered with an error (status 500).",
+         *       "detail": "The provider answered with an error (status 503).",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "provider": "openai",
          *       "model": "gpt-4.1-mini",
-         *       "provider_status": 500,
+         *       "provider_status": 503,
          *       "retryable": true
          *     }
          */
@@ -9057,7 +9075,7 @@ export interface components {
          *         "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *         "provider": "openai",
          *         "model": "gpt-4.1-mini",
-         *         "retryable": true
+         *         "retryable": false
          *       },
          *       "usage": {
          *         "inputTokens": 64,
@@ -9814,6 +9832,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Retry-After": components["headers"]["RetryAfterIfTemporary"];
+                "X-Should-Retry": components["headers"]["ShouldRetry"];
                 [name: string]: unknown;
             };
             content: {
@@ -10028,7 +10047,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10045,7 +10064,7 @@ export interface components {
                 "Cache-Control": components["headers"]["CacheControl"];
                 "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10062,7 +10081,7 @@ export interface components {
                 "Cache-Control": components["headers"]["CacheControl"];
                 "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10080,7 +10099,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10098,7 +10117,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10116,7 +10135,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10135,7 +10154,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Retry-After": components["headers"]["RetryAfterIfTemporary"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10153,7 +10172,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10171,7 +10190,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10189,7 +10208,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10208,7 +10227,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10226,7 +10245,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10245,7 +10264,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Retry-After": components["headers"]["RetryAfterIfTemporary"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10264,7 +10283,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10280,7 +10299,7 @@ export interface components {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10298,7 +10317,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 /**
-                 * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
                  */
                 "X-Should-Retry"?: "false";
@@ -10491,6 +10510,11 @@ export interface components {
          * @example 2
          */
         RetryAfterIfTemporary: number;
+        /**
+         * @description Always `false`: clients do not repeat the request by themselves, because the service has already repeated what can be repeated without paying twice.
+         * @example false
+         */
+        ShouldRetry: "false";
         /**
          * @description Sets the cookie of the session, or removes it.
          * @example __Host-prompt-gateway=v1.0f1e2d3c4b5a6978.EXAMPLE; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Strict
@@ -12675,7 +12699,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     /**
-                     * @description `false` if the request must not simply be sent again, because it may have been paid for or cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                     * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                      * @example false
                      */
                     "X-Should-Retry"?: "false";
