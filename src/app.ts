@@ -377,6 +377,7 @@ export function createApp(dependencies: AppDependencies): App {
         ],
         eventTypes,
         redoc: new URL('../dist/redoc.js', import.meta.url),
+        clientPackage: new URL('../dist/client.tgz', import.meta.url),
       }),
       ...createDashboard({ folder: new URL('../dist/dashboard/', import.meta.url), basePath }),
     },

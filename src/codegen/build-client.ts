@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { spawnSync } from 'node:child_process';
 
@@ -18,6 +18,23 @@ if (existsSync(compiler)) {
   const options = ['--project', path.join(client, 'src/cli'), '--noCheck'];
   const { status } = spawnSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });
   process.exitCode = status ?? 1;
+  if (status === 0 && process.argv.includes('--pack')) await pack();
 } else {
   console.log('The client is not built: this needs the development packages (npm ci without --omit=dev).');
+}
+
+/** Packs the client as `npm publish` does, into the file that the service serves as `/client.tgz`. */
+async function pack(): Promise<void> {
+  const dist = path.join(root, 'dist');
+  await mkdir(dist, { recursive: true });
+  const destination = await mkdtemp(path.join(dist, 'pack-'));
+  // npm names its own program in the environment of scripts.
+  const { npm_execpath: npm } = process.env;
+  const [program, ...before] = npm === undefined ? ['npm'] : [process.execPath, npm];
+  const args = [...before, 'pack', '--json', '--ignore-scripts', '--pack-destination', destination];
+  const { status, stdout } = spawnSync(program ?? 'npm', args, { cwd: client, encoding: 'utf8' });
+  const [packed] = status === 0 ? (JSON.parse(stdout) as { filename: string }[]) : [];
+  if (packed === undefined) throw new Error('npm pack failed.');
+  await rename(path.join(destination, packed.filename), path.join(dist, 'client.tgz'));
+  await rm(destination, { recursive: true });
 }

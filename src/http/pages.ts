@@ -32,6 +32,9 @@ const referencePolicy = [
 const javascript = 'text/javascript; charset=utf-8';
 const json = 'application/json; charset=utf-8';
 
+/** `npm install` takes the address of this file, so no registry is needed. */
+const clientPath = '/client.tgz';
+
 export interface ReferencePage {
   readonly path: string;
   readonly title: string;
@@ -49,13 +52,15 @@ export interface PageOptions {
   readonly eventTypes: readonly string[];
   /** Redoc's script, as `npm ci` builds it. Without it, the pages say how to build it. */
   readonly redoc: URL;
+  /** The package of the TypeScript client, as `npm ci` packs it. */
+  readonly clientPackage: URL;
   /** The path that a proxy adds in front of the service; empty without one. */
   readonly basePath: string;
 }
 
 /**
- * The handlers of pages for browsers, by path: the start page, the reference pages and what these load. The names of
- * these assets change with their content, so browsers keep them permanently.
+ * The handlers of pages for browsers, by path: the start page, the reference pages and what these load, and the package
+ * of the client. The names of the assets change with their content, so browsers keep them permanently.
  */
 export function createPages(options: PageOptions): Record<string, RequestHandler> {
   const load = loadOnce(() => loadFiles(options));
@@ -64,7 +69,7 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
     if (file === undefined) next();
     else await sendFile(request, response, file);
   };
-  const paths = [...options.references.map(({ path }) => path), '/docs/assets/:name'];
+  const paths = [...options.references.map(({ path }) => path), '/docs/assets/:name', clientPath];
   return {
     // The contract has an operation at this path, for all who do not prefer a page.
     '/': (request, response, next) => {
@@ -77,7 +82,7 @@ export function createPages(options: PageOptions): Record<string, RequestHandler
 }
 
 async function loadFiles(options: PageOptions): Promise<Map<string, PageFile>> {
-  const { version, references, eventTypes, redoc, basePath: base } = options;
+  const { version, references, eventTypes, redoc, clientPackage, basePath: base } = options;
   const schemas = eventTypes.map((type) => `<a href="${base}/schemas/events/${type}/v1.json">${type}</a>`).join(' ');
   const start = fill(await readPage('start.html'), { base, version, schemas });
   const files = new Map<string, PageFile>([
@@ -112,5 +117,19 @@ async function loadFiles(options: PageOptions): Promise<Map<string, PageFile>> {
       scripts === undefined ? { status: 404 as const, policy: plainPolicy(page) } : { policy: referencePolicy };
     files.set(location, { body: createStaticBody(page, html), cacheControl: revalidated, ...kind });
   }
+  files.set(clientPath, await loadClient(clientPackage, base));
   return files;
+}
+
+async function loadClient(file: URL, base: string): Promise<PageFile> {
+  const content = await readIfThere(file);
+  if (content !== undefined) {
+    const body = createStaticBody(content, 'application/gzip', {});
+    return { body, cacheControl: revalidated, policy: closedPolicy.join('; ') };
+  }
+  const page = fill(await readPage('not-built.html'), {
+    ...{ title: 'The package of the client', file: 'dist/client.tgz' },
+    ...{ instead: 'The document that clients are made from is here', document: `${base}/openapi.json` },
+  });
+  return { status: 404, body: createStaticBody(page, html), cacheControl: revalidated, policy: plainPolicy(page) };
 }

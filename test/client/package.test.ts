@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { publint } from 'publint';
 import packageJson from '../../package.json' with { type: 'json' };
 import clientPackageJson from '../../clients/typescript/package.json' with { type: 'json' };
-import { expectedOutput, installPackage, type Stranger } from '../package/stranger.ts';
+import { buildPackage, expectedOutput, installPackage, type Stranger } from '../package/stranger.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -18,7 +18,8 @@ let stranger: Stranger;
 let settings: Record<string, string>;
 
 beforeAll(async () => {
-  [service, stranger] = await Promise.all([startTestService(), installPackage('repository')]);
+  [service] = await Promise.all([startTestService(), buildPackage()]);
+  stranger = await installPackage(service.url, 'repository');
   const key = service.adminKey;
   settings = { PROMPT_GATEWAY_URL: service.url, PROMPT_GATEWAY_API_KEY: key, API_KEY: key };
   const messages = [{ role: 'user', content: 'Write a {{tone|short}} greeting for {{name}}.' }];

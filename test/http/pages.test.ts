@@ -190,6 +190,7 @@ describe('the start page', () => {
     expect(new Set(links)).toEqual(
       new Set([
         ...['/dashboard', '/docs', '/docs/events', '/openapi.json', '/asyncapi.json', '/health/ready', '/health/live'],
+        '/client.tgz',
         ...eventTypes.map((type) => `/schemas/events/${type}/v1.json`),
       ]),
     );
@@ -200,6 +201,24 @@ describe('the start page', () => {
     const { headers } = await get('/', { accept: 'text/html' });
     const again = await get('/', { accept: 'text/html', 'if-none-match': String(headers['etag']) });
     expect([again.status, again.body.length]).toEqual([304, 0]);
+  });
+});
+
+describe('the package of the client', () => {
+  it('is a tarball for npm, which is sent again only when it has changed', async () => {
+    const headers = { 'accept-encoding': 'gzip, deflate, br' };
+    const answer = await get('/client.tgz', headers);
+    expect([answer.status, answer.headers['content-type'], answer.headers['content-encoding']]).toEqual([
+      ...[200, 'application/gzip', undefined],
+    ]);
+    expect(answer.headers['cache-control']).toBe('no-cache');
+    // The names of the files in a tar archive are plain text.
+    const archive = gunzipSync(answer.body).toString('latin1');
+    expect(archive).toContain('package/dist/index.js');
+    expect(archive).toContain(`"version": "${packageJson.version}"`);
+    const again = await get('/client.tgz', { ...headers, 'if-none-match': String(answer.headers['etag']) });
+    expect([again.status, again.body.length]).toEqual([304, 0]);
+    expect((await get('/client.tgz', {}, 'HEAD')).headers['content-length']).toBe(String(answer.body.length));
   });
 });
 
@@ -487,15 +506,18 @@ describe('without the development packages', () => {
       references: [{ path: '/docs', title: 'API', document: '/openapi.json' }],
       eventTypes,
       redoc: pathToFileURL(path.join(folder, 'dist/redoc.js')),
+      clientPackage: pathToFileURL(path.join(folder, 'dist/client.tgz')),
     });
     for (const [target, handler] of Object.entries(handlers)) application.get(target, handler);
     const server = application.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/docs`);
-    const html = await answer.text();
+    for (const target of ['/docs', '/client.tgz']) {
+      const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${target}`);
+      const html = await answer.text();
+      expect(answer.status).toBe(404);
+      expect(html).toContain('npm ci');
+      expect(html).toContain('href="/openapi.json"');
+    }
     server.close();
-    expect(answer.status).toBe(404);
-    expect(html).toContain('npm ci');
-    expect(html).toContain('href="/openapi.json"');
   });
 });

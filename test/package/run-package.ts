@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { defaultCacheDir, makeCacheFolder } from '../../src/db/embedded/cache-dir.ts';
 import { installerEnvironment } from '../../src/db/embedded/processes.ts';
 import { startServiceProcess } from '../support/service-process.ts';
-import { expectedOutput, installPackage } from './stranger.ts';
+import { buildPackage, expectedOutput, installPackage } from './stranger.ts';
 
 /** The npm packages of the runtimes, about 400 MB. */
 const packages = ['node@22.23.3', 'bun@1.4.5', 'deno@2.9.6'];
@@ -31,9 +31,10 @@ async function main(): Promise<void> {
     { name: 'Bun 1.4.5', command: [path.join(bin, 'bun')] },
     { name: 'Deno 2.9.6', command: [path.join(bin, 'deno'), 'run', '--no-prompt', '--allow-net', '--allow-env'] },
   ];
+  await buildPackage();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'package-'));
   const service = await startServiceProcess({ PORT: '0', DATA_DIR: dataDir, ADMIN_API_KEY: adminKey });
-  const stranger = await installPackage('registry');
+  const stranger = await installPackage(service.url, 'registry');
   try {
     const settings = { PROMPT_GATEWAY_URL: service.url, PROMPT_GATEWAY_API_KEY: adminKey };
     const attw = ['exec', '--yes', '--', '@arethetypeswrong/cli@0.18.5', stranger.tarball, '--profile', 'esm-only'];

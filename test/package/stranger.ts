@@ -28,22 +28,31 @@ export interface Stranger {
   remove(): Promise<void>;
 }
 
+/** Builds and packs the client, as `npm ci` does. A service that is started after this serves it. */
+export async function buildPackage(): Promise<void> {
+  const program = path.join(root, 'src/codegen/build-client.ts');
+  const { code, errors } = await runProgram(process.execPath, [program, '--pack'], root);
+  if (code !== 0) throw new Error(errors);
+}
+
 /**
- * Packs the client as `npm publish` does, and installs it.
+ * Installs the client from its tarball.
  *
+ * @param url of the service, which serves the tarball
  * @param from the source of its dependencies: this repository, without network, or the registry
  */
-export async function installPackage(from: 'repository' | 'registry'): Promise<Stranger> {
+export async function installPackage(url: string, from: 'repository' | 'registry'): Promise<Stranger> {
   const parent = await mkdtemp(path.join(tmpdir(), 'stranger-'));
-  const [tarball, dependencies] = await Promise.all([
-    pack(client, parent),
-    from === 'registry' ? [] : packDependencies(client, parent),
-  ]);
+  const address = `${url}/client.tgz`;
+  const dependencies = from === 'registry' ? [] : await packDependencies(client, parent);
   const folder = path.join(parent, 'project');
   await cp(path.join(import.meta.dirname, 'project'), folder, { recursive: true });
   await writeFile(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-  const offline = from === 'registry' ? [] : ['--offline'];
-  await npm(folder, ['install', '--no-audit', '--no-fund', '--no-save', ...offline, tarball, ...dependencies]);
+  // `--offline` also refuses the address, so a registry that nobody can reach is used.
+  const alone = from === 'registry' ? [] : ['--registry', 'http://127.0.0.1:1/', '--fetch-retries', '0'];
+  await npm(folder, ['install', '--no-audit', '--no-fund', '--no-save', ...alone, address, ...dependencies]);
+  const tarball = path.join(parent, 'client.tgz');
+  await writeFile(tarball, Buffer.from(await (await fetch(address)).arrayBuffer()));
 
   const run: Stranger['run'] = (program, args, settings) => runProgram(program, args, folder, settings);
   return {
