@@ -294,6 +294,10 @@ export const problems = {
     "status": 500,
     "title": "Internal error"
   },
+  "secret-unreadable": {
+    "status": 500,
+    "title": "Secret cannot be decrypted"
+  },
   "provider-failed": {
     "status": 502,
     "title": "Provider failed"

@@ -46,6 +46,7 @@ import { createIntegrationDirectory } from './integrations/directory.ts';
 import { createIntegrations } from './integrations/integrations.ts';
 import { integrationOperations } from './integrations/integration-operations.ts';
 import type { SecretBox } from './secrets/secret-box.ts';
+import { createStoredSecrets, type StoredSecrets } from './integrations/stored-secrets.ts';
 import { createIntegrationStore, integrationIndexes } from './integrations/integration-store.ts';
 import { createGenerator } from './generation/generator.ts';
 import { createAnswerChecker } from './json-schema/answer-checker.ts';
@@ -134,6 +135,7 @@ export interface App {
   readonly application: Express;
   readonly apiKeyStore: ApiKeyStore;
   readonly sessions: Pick<Sessions, 'createLink'>;
+  readonly storedSecrets: Pick<StoredSecrets, 'count'>;
   readonly chores: readonly Chore[];
   /** Starts to send events. */
   start(): void;
@@ -243,6 +245,12 @@ export function createApp(dependencies: AppDependencies): App {
 
   const locations = createLocations({ store: createLocationStore(database), clock });
   const integrationStore = createIntegrationStore(database);
+  const storedSecrets = createStoredSecrets({
+    ...{ store: integrationStore, secrets },
+    onCounted: (counts) => {
+      metrics.setStoredSecrets(counts);
+    },
+  });
   const allowedNetworks = config.security.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
   const mayConnect = createAddressRule(allowedNetworks);
   const webhooks = (dependencies.createWebhooks ?? createWebhooks)({
@@ -310,6 +318,7 @@ export function createApp(dependencies: AppDependencies): App {
         await database.ping();
       },
       checkStorage: () => blobs.check(),
+      secretsKey: () => storedSecrets.worst,
       isStopping: dependencies.isStopping,
     }),
   };
@@ -387,7 +396,9 @@ export function createApp(dependencies: AppDependencies): App {
     application,
     apiKeyStore,
     sessions,
+    storedSecrets,
     chores: [
+      { name: 'stored secrets', everyMs: 10 * 60_000, isImmediate: true, run: () => storedSecrets.renew() },
       { name: 'test runs', everyMs: 10_000, run: () => testRuns.sweep() },
       { name: 'expired documents', everyMs: 60_000, run: expire },
       { name: 'fiscal days', everyMs: 5_000, run: () => fiscalDays.tick() },

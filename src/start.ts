@@ -18,6 +18,7 @@ import { closeServer, listen } from './http/listening.ts';
 import { pageAddress } from './http/page-files.ts';
 import { createHttpServer, type ConnectionLimits, type HttpServer } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
+import { checkKeys } from './secrets/check-keys.ts';
 import { openSecretBox } from './secrets/open-secret-box.ts';
 import { startMaintenance } from './runtime/maintenance.ts';
 import { system } from './runtime/system.ts';
@@ -142,6 +143,12 @@ export async function startService(options: StartOptions): Promise<RunningServic
       ...(onExchange === undefined ? {} : { onExchange }),
       ...(createWebhooks === undefined ? {} : { createWebhooks }),
     });
+    for (const line of checkKeys({
+      ...{ counts: await app.storedSecrets.count(), keyId: secrets.keyId, isRequired: config.security.secretKeysCheck },
+      source: config.security.secretKeys.length > 0 ? 'SECRETS_KEY' : 'SECRETS_KEY is not set, and the key in DATA_DIR',
+    })) {
+      print(line);
+    }
     const hasCreatedKey =
       config.security.adminApiKey === undefined &&
       (await abortable(

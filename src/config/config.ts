@@ -64,6 +64,8 @@ export interface Config {
     readonly adminApiKey: string | undefined;
     /** Keys for secrets in the database, the current one first; empty if the key is a file in the data folder. */
     readonly secretKeys: readonly string[];
+    /** Whether keys that decrypt none of the stored secrets stop the start. */
+    readonly secretKeysCheck: boolean;
     /** Name servers in the form of Node; undefined means those of the system. */
     readonly dnsServers: readonly string[] | undefined;
     /** Networks that are not public but to which events may be sent. */
@@ -145,6 +147,7 @@ export function loadConfig(environment: Environment): Config {
     security: {
       adminApiKey: set.ADMIN_API_KEY,
       secretKeys: set.SECRETS_KEY ?? [],
+      secretKeysCheck: set.SECRETS_KEY_CHECK,
       dnsServers: set.DNS_SERVERS,
       allowedNetworks: set.WEBHOOK_ALLOWED_NETWORKS ?? (isForTrying(set) ? loopbackNetworks : []),
     },

@@ -127,6 +127,13 @@ const settings = {
     otherwise: 'a key in DATA_DIR, which the first start creates',
     secret: true,
   },
+  SECRETS_KEY_CHECK: {
+    group: 'Security',
+    description:
+      'on stops the start if SECRETS_KEY decrypts none of the stored secrets; off starts anyway, for the case that the key is lost.',
+    format: choice(onOff),
+    default: 'on',
+  },
   WEBHOOK_ALLOWED_NETWORKS: {
     group: 'Security',
     description: 'Private networks that events may be sent to, separated by commas, or none.',

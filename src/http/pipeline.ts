@@ -8,7 +8,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import type { BegunAnswer, Idempotency, KeptAnswer } from '../idempotency/idempotency.ts';
 import { writeTermMs } from '../idempotency/record-lease.ts';
 import { JsonText } from '../runtime/json-text.ts';
-import type { Sealed, SecretBox } from '../secrets/secret-box.ts';
+import { SecretUnreadableError, type Sealed, type SecretBox } from '../secrets/secret-box.ts';
 import {
   bytesInFlight,
   discardStream,
@@ -323,8 +323,19 @@ async function perform(
     work,
   );
   if ('stream' in answer) return answer;
-  const opened = answerBox === undefined ? answer : mapBody(answer, (text) => answerBox.open(text as Sealed, scope));
+  const opened = answerBox === undefined ? answer : mapBody(answer, (text) => openAnswer(text, scope, answerBox));
   return replayed ? { ...opened, headers: { ...opened.headers, 'idempotency-replayed': 'true' } } : opened;
+}
+
+function openAnswer(text: string, scope: string, box: Pick<SecretBox, 'open'>): string {
+  try {
+    return box.open(text as Sealed, scope);
+  } catch (cause) {
+    if (!(cause instanceof SecretUnreadableError)) throw cause;
+    const detail =
+      'The service cannot decrypt the stored answer for this Idempotency-Key. Its key is not in SECRETS_KEY.';
+    throw new ProblemError('secret-unreadable', { detail, cause });
+  }
 }
 
 function mapBody(answer: KeptAnswer, map: (text: string) => string): KeptAnswer {

@@ -24,12 +24,14 @@ export function sealHeaders(
   for (const { name, detail } of findHeaderMistakes(sent)) refuse(name, detail);
   const sealed = Object.entries(sent).flatMap(([name, value]): SealedHeader[] => {
     const before = stored.get(name.toLowerCase());
-    if (before !== undefined && (value === mask || value === openHeader(integrationId, before, secrets))) {
+    const known = before === undefined ? undefined : openHeader(integrationId, before, secrets);
+    if (before !== undefined && known !== undefined && (value === mask || value === known)) {
       return [{ name, value: before.value }];
     }
     if (value === mask) {
       // A new integration must not send asterisks as a credential.
-      refuse(name, `is ${mask}, but no value is stored for this name: send the value`);
+      const reason = before === undefined ? 'no value is stored for this name' : 'the stored value cannot be decrypted';
+      refuse(name, `is ${mask}, but ${reason}: send the value`);
       return [];
     }
     return [{ name, value: secrets.seal(value, headerRecord(integrationId, name)) }];

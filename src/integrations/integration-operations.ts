@@ -58,9 +58,10 @@ export function integrationOperations(
 ): IntegrationOperations {
   const represent = (integration: Integration, condition: Condition): Shown => {
     const headers = integrations.headersOf(integration);
+    const unreadable = integrations.unreadableOf(integration);
     return {
       tag: entityTag(integration, condition),
-      body: representIntegration(integration, { headers, condition }),
+      body: representIntegration(integration, { headers, condition, unreadable }),
     };
   };
   const show = async (integration: Integration): Promise<Shown> => {
@@ -83,6 +84,7 @@ export function integrationOperations(
       const content = { ...integrationFields.readNew(body), headers };
       const key = isMade ? generateSecret() : secret;
       const integration = await integrations.create(content, key, context.resourceId);
+      integrations.requireReadable(integration);
       // An earlier attempt may have stored another secret.
       const issued = isMade ? integrations.secretOf(integration) : undefined;
       const shown = await show(integration);
@@ -110,13 +112,18 @@ export function integrationOperations(
       );
     },
     async getIntegration({ path }) {
-      return await answer(await integrations.get(path.id));
+      const integration = await integrations.get(path.id);
+      integrations.requireReadable(integration);
+      return await answer(integration);
     },
     async updateIntegration({ path, headers, body }) {
       const change = { ...integrationFields.readChange(body), headers: body.headers };
       const fixed = Object.entries(integrationFields.others(body)).filter(([name]) => !uncompared.has(name));
       const shown = (present: Integration): object =>
-        representIntegration(present, { headers: {}, condition: soundCondition });
+        representIntegration(present, {
+          ...{ headers: {}, condition: soundCondition },
+          unreadable: integrations.unreadableOf(present),
+        });
       const isMatch = matches(headers);
       return await answer(
         await integrations.update(

@@ -10,12 +10,14 @@ export interface Surroundings {
   /** Custom headers, masked. */
   readonly headers: Record<string, string>;
   readonly condition: Condition;
+  /** Which of its secrets cannot be decrypted, in a sentence. */
+  readonly unreadable?: string | undefined;
 }
 
 /** An integration as the contract shows it. Fields that are not set are absent; secrets are always absent. */
 export function representIntegration(
   integration: Integration,
-  { headers, condition }: Surroundings,
+  { headers, condition, unreadable }: Surroundings,
 ): Schemas['Integration'] {
   const { rotation, disabled, warning } = integration;
   const { successRate, lastAttemptAt, lastSuccessAt } = condition;
@@ -28,7 +30,11 @@ export function representIntegration(
       ? {}
       : { secret_rotation: { id: rotation.id, started_at: rotation.startedAt.toISOString() } }),
     ...(disabled === undefined ? {} : { disabled_reason: disabled.reason, disabled_at: disabled.at.toISOString() }),
-    ...(warning === undefined ? {} : { warning: representWarning(warning) }),
+    ...(unreadable !== undefined
+      ? { warning: { type: 'secret-unreadable', detail: unreadable } }
+      : warning === undefined
+        ? {}
+        : { warning: representWarning(warning) }),
     ...(successRate === undefined ? {} : { success_rate: successRate }),
     ...(lastAttemptAt === undefined ? {} : { last_attempt_at: lastAttemptAt.toISOString() }),
     ...(lastSuccessAt === undefined ? {} : { last_success_at: lastSuccessAt.toISOString() }),

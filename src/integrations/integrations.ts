@@ -7,7 +7,8 @@ import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
 import type { Listing } from '../lists/listing.ts';
 import { mask } from './custom-headers.ts';
 import { requireCredentialsAgain, sealHeaders, showHeaders } from './headers.ts';
-import { headerRecord, secretRecord } from './integration.ts';
+import { secretRecord } from './integration.ts';
+import { describeUnreadable, renewSeals } from './sealed-values.ts';
 import type {
   Integration,
   IntegrationChange,
@@ -46,7 +47,10 @@ export interface Integrations {
   remove(id: string, precondition: Precondition<Integration>): Promise<void>;
   /** Pauses sending, also of a disabled integration. Events are held. */
   pause(id: string, precondition: Precondition<Integration>): Promise<Integration>;
-  /** Starts sending again, with held events first and all counts of failures at zero. */
+  /**
+   * Starts sending again, with held events first and all counts of failures at zero.
+   * @throws {ProblemError} secret-unreadable
+   */
   enable(id: string, precondition: Precondition<Integration>): Promise<Integration>;
   /** Sets the next secret, replaces an earlier next secret, and gives the rotation a new id. */
   beginRotation(id: string, secret: string, precondition: Precondition<Integration>): Promise<Integration>;
@@ -54,6 +58,10 @@ export interface Integrations {
   finishRotation(id: string, rotationId: string, precondition: Precondition<Integration>): Promise<Integration>;
   /** Deletes the next secret, if there is one. */
   cancelRotation(id: string, precondition: Precondition<Integration>): Promise<Integration>;
+  /** Says which of its secrets cannot be decrypted, so that nothing is sent to it. Undefined if all can. */
+  unreadableOf(integration: Integration): string | undefined;
+  /** @throws {ProblemError} secret-unreadable if {@link unreadableOf} finds one */
+  requireReadable(integration: Integration): void;
   /** The current secret, as plain text. */
   secretOf(integration: Integration): string | undefined;
   /** Its custom headers, masked where they look like credentials. */
@@ -109,7 +117,7 @@ export function createIntegrations({
       retryLostRaces(async () => {
         const present = await get(id);
         if (!isDone(present)) requireMatch(present, precondition);
-        const changed = withRenewedSeals(change(present), secrets);
+        const changed = renewSeals(change(present), secrets);
         if (isDeepStrictEqual(changed, present)) return present;
         const updatedAt = changeTime(present.updatedAt, clock.now());
         const stored = await store.replace({ ...changed, warning: undefined, updatedAt }, 'operator');
@@ -145,6 +153,11 @@ export function createIntegrations({
     refuseFindings({ type: 'unknown-location', detail, errors });
   };
 
+  const requireReadable = (integration: Integration): void => {
+    const detail = describeUnreadable(integration, secrets);
+    if (detail !== undefined) throw new ProblemError('secret-unreadable', { detail });
+  };
+
   const seal = (id: string, secret: string): Sealed => secrets.seal(secret, secretRecord(id));
 
   return {
@@ -156,6 +169,8 @@ export function createIntegrations({
     inactiveIds: () => store.inactiveIds(),
     list: (status) => store.list(status),
     headersOf: ({ id, headers }) => showHeaders(id, headers, secrets),
+    unreadableOf: (integration) => describeUnreadable(integration, secrets),
+    requireReadable,
     secretOf: ({ id, secret }) => (secret === undefined ? undefined : secrets.open(secret, secretRecord(id))),
 
     async create(content, secret, id) {
@@ -207,7 +222,10 @@ export function createIntegrations({
     async enable(id, precondition) {
       const enabled = await edit(
         id,
-        (present) => ({ ...present, status: 'active', disabled: undefined }),
+        (present) => {
+          requireReadable(present);
+          return { ...present, status: 'active', disabled: undefined };
+        },
         precondition,
         ({ status }) => status === 'active',
       );
@@ -251,18 +269,4 @@ function notAllowed(mistake: string): ProblemError {
     detail: `The URL ${mistake}.`,
     errors: [{ detail: mistake, pointer: '#/url' }],
   });
-}
-
-/**
- * Every edit encrypts values of a former key again, so that the key can be removed after all integrations were edited.
- */
-function withRenewedSeals(integration: Integration, secrets: SecretBox): Integration {
-  const { id, secret, rotation, headers } = integration;
-  const renew = (sealed: Sealed): Sealed => secrets.renew(sealed, secretRecord(id));
-  return {
-    ...integration,
-    secret: secret === undefined ? undefined : renew(secret),
-    rotation: rotation === undefined ? undefined : { ...rotation, secret: renew(rotation.secret) },
-    headers: headers.map(({ name, value }) => ({ name, value: secrets.renew(value, headerRecord(id, name)) })),
-  };
 }

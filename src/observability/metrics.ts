@@ -23,6 +23,8 @@ export interface Metrics {
   countRefereeDisagreement(operation: string): void;
   setTestRunsActive(count: number): void;
   setStreamsActive(count: number): void;
+  /** Encrypted values in the database, by key; replaces the counts of before. */
+  setStoredSecrets(counts: readonly { readonly keyId: string; readonly use: string; readonly values: number }[]): void;
   /** What the delivery engine reports. */
   readonly webhooks: WebhookObserver;
   /** The text exposition format. */
@@ -94,6 +96,13 @@ export function createMetrics(): Metrics {
   });
   const testRuns = new Gauge({ name: 'test_runs_active', help: 'Test runs in progress in this process.', registers });
 
+  const storedSecrets = new Gauge({
+    name: 'stored_secrets',
+    help: 'Secrets and headers of integrations in the database, by the key that encrypts them: current, former (in SECRETS_KEY, after the current key) or missing.',
+    labelNames: ['key_id', 'key'] as const,
+    registers,
+  });
+
   const requestSeries = seriesOf(requests);
   const callSeries = seriesOf(providerCalls);
   const tokenSeries = seriesOf(tokens);
@@ -123,6 +132,10 @@ export function createMetrics(): Metrics {
     },
     setStreamsActive: (count) => {
       streamsActive.set(count);
+    },
+    setStoredSecrets: (counts) => {
+      storedSecrets.reset();
+      for (const { keyId, use, values } of counts) storedSecrets.labels(keyId, use).set(values);
     },
     webhooks: createWebhookMetrics(registry),
     render: () => registry.metrics(),

@@ -6,6 +6,8 @@ import { within } from './within.ts';
 export interface Chore {
   readonly name: string;
   readonly everyMs: number;
+  /** Whether it first runs immediately, because others wait for its result. */
+  readonly isImmediate?: boolean;
   readonly run: () => Promise<void>;
 }
 
@@ -18,7 +20,7 @@ export interface Maintenance {
   stop(limitMs: number): Promise<void>;
 }
 
-/** Runs chores in parallel. Each starts after a random part of its first interval, and never overlaps itself. */
+/** Runs chores in parallel. Most start after a random part of their first interval. None overlaps itself. */
 export function startMaintenance(chores: readonly Chore[], log: Logger, random: Random): Maintenance {
   let stopped = false;
   const timers = new Map<string, NodeJS.Timeout>();
@@ -38,7 +40,9 @@ export function startMaintenance(chores: readonly Chore[], log: Logger, random: 
     }, inMs);
     timers.set(chore.name, timer.unref());
   };
-  for (const chore of chores) schedule(chore, chore.everyMs * (0.2 + 0.8 * random.fraction()));
+  for (const chore of chores) {
+    schedule(chore, chore.isImmediate === true ? 0 : chore.everyMs * (0.2 + 0.8 * random.fraction()));
+  }
   return {
     async stop(limitMs) {
       stopped = true;

@@ -3,8 +3,15 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 /** Stored encrypted text: `v1.<key id>.<nonce, ciphertext and tag in base64url>`. */
 export type Sealed = string & { readonly sealed: unique symbol };
 
+/** What a key is to a box: the one that encrypts, one that only decrypts, or not configured. */
+export type KeyUse = 'current' | 'former' | 'missing';
+
 /** Encrypts text that must not be readable in the database or its dumps. */
 export interface SecretBox {
+  /** The id of the key that encrypts: 16 hexadecimal digits, which do not reveal it. */
+  readonly keyId: string;
+  /** The id of the key that encrypted a text, and its use. It is not decrypted. */
+  keyOf(sealed: Sealed): { readonly keyId: string; readonly use: KeyUse };
   /** @param record the owner of the text; the same name decrypts it */
   seal(text: string, record: string): Sealed;
   /**
@@ -41,6 +48,11 @@ export function createSecretBox(key: Uint8Array, previous: readonly Uint8Array[]
   const current = keyId(key);
   const keys = new Map([...previous, key].map((each) => [keyId(each), each]));
   const box: SecretBox = {
+    keyId: current,
+    keyOf(sealed) {
+      const id = sealed.split('.')[1] ?? '';
+      return { keyId: id, use: id === current ? 'current' : keys.has(id) ? 'former' : 'missing' };
+    },
     seal(text, record) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes });

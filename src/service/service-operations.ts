@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { within } from '../runtime/within.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { prepareJson } from '../http/static-body.ts';
+import type { KeyUse } from '../secrets/secret-box.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 export interface ServiceDependencies {
@@ -13,6 +14,8 @@ export interface ServiceDependencies {
   readonly metrics: Metrics;
   readonly checkDatabase: () => Promise<void>;
   readonly checkStorage: () => Promise<void>;
+  /** The worst key that a stored secret needs. */
+  readonly secretsKey: () => KeyUse;
   /**
    * How long all requests share one check of the dependencies, because probes need no key, and one rendering of the
    * metrics, in milliseconds.
@@ -58,7 +61,11 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
   const contract = prepareJson(JSON.stringify(document));
   const eventContract = prepareJson(JSON.stringify(eventDocument));
   return {
-    getServiceInfo: () => Promise.resolve({ status: 200, body: { name: 'prompt-gateway', version, links } }),
+    getServiceInfo: () =>
+      Promise.resolve({
+        status: 200,
+        body: { name: 'prompt-gateway', version, secrets_key: dependencies.secretsKey(), links },
+      }),
     getLiveness: () => Promise.resolve({ status: 200, body: { status: 'ok' } }),
     async getReadiness() {
       if (isStopping()) {

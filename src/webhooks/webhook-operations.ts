@@ -35,7 +35,7 @@ type WebhookOperations = Pick<
 >;
 
 export interface WebhookOperationsOptions {
-  readonly integrations: Pick<Integrations, 'get' | 'find' | 'findMany' | 'inactiveIds'>;
+  readonly integrations: Pick<Integrations, 'get' | 'find' | 'findMany' | 'inactiveIds' | 'requireReadable'>;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
   readonly clock: Clock;
@@ -78,6 +78,7 @@ export function webhookOperations({
   return {
     async sendTestEvent({ path, context }) {
       const integration = await integrations.get(path.id);
+      integrations.requireReadable(integration);
       const delivery = await deliveries.sendTest(integration.id, context.resourceId, context.traceparent);
       return accepted(delivery, integration);
     },

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { createLocation, unknownId } from '../catalog/catalog-harness.ts';
 import { problem } from '../support/per-operation.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
+import type { Answer, CallOptions } from '../support/service.ts';
 import {
   createIntegration,
   describeMissing,
@@ -55,28 +54,6 @@ describe('200', () => {
     expect(status).toBe(200);
     expect(body).toEqual(got.body);
     expect(headers['etag']).toBe(got.headers['etag']);
-  });
-
-  it('encrypts its secrets with the current key', async () => {
-    const [former, present] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
-    const { MONGODB_DATABASE = '' } = setup.service.environment;
-    const withKeys = (keys: string): Promise<TestService> =>
-      startTestService({ environment: { MONGODB_DATABASE, SECRETS_KEY: keys } });
-    const shownBy = async (keys: string, target: string): Promise<unknown> => {
-      const service = await withKeys(keys);
-      const { body } = await service.call('GET', target);
-      await service.close();
-      return body.headers;
-    };
-    const before = await withKeys(former);
-    const headers = { 'X-Kitchen': 'ground' };
-    const { path } = await createIntegration(before, { headers });
-    await before.close();
-    expect(await shownBy(present, path)).toEqual({ 'X-Kitchen': mask });
-    const between = await withKeys(`${present},${former}`);
-    expect((await between.call('PUT', path, { body: {} })).status).toBe(200);
-    await between.close();
-    expect(await shownBy(present, path)).toEqual(headers);
   });
 
   it('keeps the stored value of a header that is sent masked, with its name in any case', async () => {
