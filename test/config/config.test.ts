@@ -39,7 +39,12 @@ describe('loadConfig without settings', () => {
         trustedProxies: [],
         contractReferee: false,
       },
-      security: { adminApiKey: undefined, secretKeys: [], secretKeysCheck: true, allowedNetworks: ['127.0.0.0/8', '::1/128'] },
+      security: {
+        adminApiKey: undefined,
+        secretKeys: [],
+        secretKeysCheck: true,
+        allowedNetworks: ['127.0.0.0/8', '::1/128'],
+      },
       database: {
         uri: undefined,
         check: true,
