@@ -7,6 +7,7 @@ import { bundleContract, readProblems, type OpenApiDocument, type ProblemEntry }
 import { renderEnvExample } from './env-example.ts';
 import { bundleEventContract, listEvents } from './event-contract.ts';
 import { publishedSchema, renderClientEvents, renderEventTypes, renderEventValidators } from './event-files.ts';
+import { readGuides } from './guides.ts';
 import { renderOperationTable } from './operation-table.ts';
 import { addProblemReference, renderProblemTable } from './problem-table.ts';
 import { makeReferencePatch } from './reference-patch.ts';
@@ -49,7 +50,7 @@ async function renderApi(
   const validators = renderValidators(document);
   return [
     ['generated/openapi.json', json(document)],
-    ['generated/reference-patch.json', json(await makeReferencePatch(document))],
+    ['generated/reference-patch.json', json(await makeReferencePatch(document, await readGuides(root)))],
     ['generated/types.ts', banner('openapi') + (await renderTypes(document))],
     ['generated/operations.ts', banner('openapi') + renderOperationTable(document, problems)],
     ['generated/problems.ts', banner('openapi') + renderProblemTable(problems)],

@@ -1,4 +1,5 @@
 import { localAddress, makeCodeSamples } from './code-samples.ts';
+import type { Guide } from './guides.ts';
 import { listOperations, type OpenApiDocument, type ResponseObject } from './contract.ts';
 
 /** A JSON Merge Patch (RFC 7396). */
@@ -9,10 +10,11 @@ export interface MergePatch {
 const servers = [{ url: localAddress, description: 'This service' }];
 
 /**
- * The additions of the reference page to the served document: code samples, and links from answers to their problems.
+ * The additions of the reference page to the served document: guides, code samples, and links from answers to their
+ * problems.
  * Other readers of the document get it without them.
  */
-export async function makeReferencePatch(document: OpenApiDocument): Promise<MergePatch> {
+export async function makeReferencePatch(document: OpenApiDocument, guides: readonly Guide[]): Promise<MergePatch> {
   const samples = await makeCodeSamples(document);
   const paths: Record<string, Record<string, MergePatch>> = {};
   for (const { path, method, operation } of listOperations(document)) {
@@ -26,7 +28,15 @@ export async function makeReferencePatch(document: OpenApiDocument): Promise<Mer
     };
   }
   const shared = document.components['responses'] as Record<string, ResponseObject>;
-  return { servers, paths, components: { responses: linkProblems(shared) } };
+  const sections = guides.map(({ title, text }) => ({ name: title, 'x-traitTag': true, description: text }));
+  const groups = document['x-tagGroups'] as object[];
+  return {
+    servers,
+    tags: [...(document.tags ?? []), ...sections],
+    'x-tagGroups': [{ name: 'Guides', tags: guides.map(({ title }) => title) }, ...groups],
+    paths,
+    components: { responses: linkProblems(shared) },
+  };
 }
 
 function linkProblems(responses: Record<string, ResponseObject>): MergePatch {
