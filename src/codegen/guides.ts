@@ -24,7 +24,7 @@ export async function readGuides(root: string): Promise<Guide[]> {
 
 /** Links between the files, which work where the repository is read, become links between sections of the page. */
 function linkPlaces(text: string, places: ReadonlyMap<string, string>): string {
-  return text.replaceAll(/\]\(([\w-]+\.md)\)/g, (link, name: string) => {
+  return text.replaceAll(/\]\(([\w-]+\.md)\)/g, (_link, name: string) => {
     const place = places.get(name);
     if (place === undefined) throw new Error(`there is no guide ${name}`);
     return `](${place})`;
