@@ -5691,10 +5691,11 @@ export interface components {
          */
         IntegrationWarning: {
             /**
-             * @description Type of the warning. `failing`: all attempts have failed since `failing_since`.
+             * @description Type of the warning. `failing`: all attempts have failed since `failing_since`. `secret-unreadable`: the service
+             *     cannot decrypt the secret or a header, so it sends nothing.
              * @example failing
              */
-            type: "failing" | components["schemas"]["OtherValue"];
+            type: ("failing" | "secret-unreadable") | components["schemas"]["OtherValue"];
             /**
              * @description What is wrong, for people.
              * @example No delivery has succeeded since 2026-11-06T12:31:08.214Z.
@@ -7063,6 +7064,7 @@ export interface components {
          * @example {
          *       "name": "prompt-gateway",
          *       "version": "1.0.0-beta.1",
+         *       "secrets_key": "current",
          *       "links": {
          *         "api_reference": "/docs",
          *         "event_reference": "/docs/events",
@@ -7082,6 +7084,13 @@ export interface components {
              */
             name: "prompt-gateway";
             version: components["schemas"]["ServiceVersion"];
+            /**
+             * @description What the stored secrets need to be decrypted. `current`: only the first key of `SECRETS_KEY`. `former`: some still
+             *     need a later one; the service is encrypting them again. `missing`: some need a key that is not configured. The
+             *     metric `stored_secrets` has the counts.
+             * @example current
+             */
+            secrets_key?: ("current" | "former" | "missing") | components["schemas"]["OtherValue"];
             /** @description Paths of this service. */
             links: {
                 api_reference: components["schemas"]["ServicePath"];
@@ -8594,6 +8603,31 @@ export interface components {
             status: 422;
         } & components["schemas"]["ProblemFields"];
         /**
+         * InternalErrorOrSecretUnreadableProblem
+         * @description Error details of an answer with status 500 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:internal-error",
+         *       "title": "Internal error",
+         *       "status": 500,
+         *       "detail": "The service failed unexpectedly. Report the request id to the operator.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        InternalErrorOrSecretUnreadableProblem: {
+            /**
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:internal-error
+             */
+            type: ("urn:prompt-gateway:problem:internal-error" | "urn:prompt-gateway:problem:secret-unreadable") | components["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 500
+             * @constant
+             */
+            status: 500;
+        } & components["schemas"]["ProblemFields"];
+        /**
          * IntegrationNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -9954,6 +9988,19 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["OrderNotOpenProblem"];
+            };
+        };
+        /** @description The service failed unexpectedly, or it cannot decrypt a secret of the integration. */
+        InternalErrorOrSecretUnreadable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["InternalErrorOrSecretUnreadableProblem"];
             };
         };
         /** @description No integration has this id. */
@@ -14021,7 +14068,7 @@ export interface operations {
                 };
             };
             429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["InternalErrorOrSecretUnreadable"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["OtherProblem"];
         };
@@ -14068,7 +14115,7 @@ export interface operations {
             404: components["responses"]["IntegrationNotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["InternalErrorOrSecretUnreadable"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["OtherProblem"];
         };
@@ -14280,7 +14327,7 @@ export interface operations {
             409: components["responses"]["EditConflict"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["InternalErrorOrSecretUnreadable"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["OtherProblem"];
         };
@@ -14508,7 +14555,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["IdempotencyKeyInUse"];
             429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
+            500: components["responses"]["InternalErrorOrSecretUnreadable"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["OtherProblem"];
         };
