@@ -91,7 +91,10 @@ export async function startService(options: StartOptions): Promise<RunningServic
     if (keepsFiles || config.security.secretKeys.length === 0) await prepareDataDir(config.database.dataDir);
     const embedded = config.database.uri === undefined ? await startOwnDatabase(options, cleanups) : undefined;
     const uri = config.database.uri ?? embedded?.uri ?? '';
-    const database = await connectDatabase({ uri, databaseName: config.database.name, log, signal });
+    const metrics = createMetrics();
+    const database = await connectDatabase({
+      ...{ uri, databaseName: config.database.name, log, signal, observer: metrics.database },
+    });
     cleanups.push(() => database.close());
     // What is interrupted here ends when the connections are closed.
     if (config.database.check) await abortable(checkDatabase(database.db), signal);
@@ -128,7 +131,6 @@ export async function startService(options: StartOptions): Promise<RunningServic
     if (allowedNetworks.length > 0) print(`Events may also be sent to: ${allowedNetworks.join(', ')}`);
 
     let stopping = false;
-    const metrics = createMetrics();
     const { onExchange, probesSharedForMs, statisticsEveryMs, answerCheckMs, createWebhooks, clock } = options;
     const { streamTimes } = options;
     const app = createApp({

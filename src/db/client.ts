@@ -10,6 +10,7 @@ import {
 import { hostsOf, withoutCredentials, withoutServiceOwnedOptions } from './connection-string.ts';
 import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
 import type { DatabaseLog } from './log.ts';
+import { watchPool, type DatabaseObserver } from './pool-watch.ts';
 import { withRetry } from './retry.ts';
 import { abortable } from '../runtime/abortable.ts';
 import { hasCode } from '../runtime/system-error.ts';
@@ -48,6 +49,7 @@ export interface ConnectOptions {
   poolSize?: number;
   /** Milliseconds to keep trying at start; 30,000 by default. */
   startLimitMs?: number;
+  observer?: DatabaseObserver;
   /** Ends the wait for the server. */
   signal?: AbortSignal | undefined;
 }
@@ -70,6 +72,7 @@ export class DatabaseStartError extends Error {
 export async function connectDatabase(options: ConnectOptions): Promise<Database> {
   const hosts = hostsOf(options.uri);
   const client = createClient(options);
+  if (options.observer !== undefined) watchPool(client, options.observer);
   const db = client.db(options.databaseName);
   try {
     await waitForAnswer(client, hosts, options);

@@ -21,6 +21,10 @@ export interface FairQueue {
   enter(entrant: Entrant): Promise<() => void>;
   /** Number of waiting entrants. */
   readonly waiting: number;
+  /** Number of places that are held. */
+  readonly held: number;
+  /** Number of all places. */
+  readonly places: number;
 }
 
 export interface FairQueueOptions {
@@ -112,8 +116,12 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   };
 
   return {
+    places,
     get waiting() {
       return waiting;
+    },
+    get held() {
+      return places - free;
     },
     async enter({ key, background: isBackground = false, signal }) {
       signal?.throwIfAborted();

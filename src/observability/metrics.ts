@@ -1,6 +1,10 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { DatabaseObserver } from '../db/pool-watch.ts';
 import type { StreamEnd } from '../http/answer-stream.ts';
+import type { ProviderRegistry, QueueLoad } from '../providers/provider.ts';
 import type { WebhookObserver } from '../webhooks/observer.ts';
+import { createDatabaseMetrics } from './database-metrics.ts';
 import { seriesOf } from './series.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
@@ -25,11 +29,22 @@ export interface Metrics {
   setStreamsActive(count: number): void;
   /** Encrypted values in the database, by key; replaces the counts of before. */
   setStoredSecrets(counts: readonly { readonly keyId: string; readonly use: string; readonly values: number }[]): void;
+  /** One answer that is a problem document. */
+  countProblem(type: string): void;
+  /** What is read when the metrics are rendered. */
+  watch(readers: MetricReaders): void;
+  /** What the connections to the database report. */
+  readonly database: DatabaseObserver;
   /** What the delivery engine reports. */
   readonly webhooks: WebhookObserver;
   /** The text exposition format. */
   render(): Promise<string>;
   readonly contentType: string;
+}
+
+/** Numbers that are kept elsewhere anyway. */
+export interface MetricReaders {
+  readonly providers: ProviderRegistry['load'];
 }
 
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
@@ -38,6 +53,12 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'prompt_gateway_build_info',
+    help: 'Always 1. The labels say what runs.',
+    labelNames: ['version', 'node'] as const,
+    registers,
+  }).set({ version: packageJson.version, node: process.versions.node }, 1);
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request head to the answer, of streamed answers to their end, in seconds.',
@@ -94,6 +115,39 @@ export function createMetrics(): Metrics {
     labelNames: ['operation'] as const,
     registers,
   });
+  const problems = new Counter({
+    name: 'http_problems_total',
+    help: 'Answers that are problem documents, and streams that ended with one, by the type of the problem.',
+    labelNames: ['type'] as const,
+    registers,
+  });
+  let readers: MetricReaders | undefined;
+  const providerGauge = (name: string, help: string, member: keyof QueueLoad): void => {
+    new Gauge({
+      ...{ name, help, labelNames: ['provider'] as const, registers },
+      collect() {
+        for (const load of readers?.providers().providers ?? []) this.set({ provider: load.provider }, load[member]);
+      },
+    });
+  };
+  providerGauge('provider_calls_active', 'Calls of a provider in progress, without streamed ones.', 'active');
+  providerGauge(
+    'provider_calls_waiting',
+    'Calls that wait because the provider has PROVIDER_CONCURRENCY calls in progress.',
+    'waiting',
+  );
+  providerGauge('provider_calls_limit', 'The most calls of a provider in progress: PROVIDER_CONCURRENCY.', 'limit');
+  const streamGauge = (name: string, help: string, member: keyof QueueLoad): void => {
+    new Gauge({
+      ...{ name, help, registers },
+      collect() {
+        this.set(readers?.providers().streams[member] ?? 0);
+      },
+    });
+  };
+  streamGauge('provider_streams_active', 'Streamed calls of all providers in progress.', 'active');
+  streamGauge('provider_streams_waiting', 'Streamed calls that wait for a place.', 'waiting');
+  streamGauge('provider_streams_limit', 'The most streamed calls in progress.', 'limit');
   const testRuns = new Gauge({ name: 'test_runs_active', help: 'Test runs in progress in this process.', registers });
 
   const storedSecrets = new Gauge({
@@ -137,6 +191,13 @@ export function createMetrics(): Metrics {
       storedSecrets.reset();
       for (const { keyId, use, values } of counts) storedSecrets.labels(keyId, use).set(values);
     },
+    countProblem: (type) => {
+      problems.labels(type).inc();
+    },
+    watch: (given) => {
+      readers = given;
+    },
+    database: createDatabaseMetrics(registry),
     webhooks: createWebhookMetrics(registry),
     render: () => registry.metrics(),
     contentType: registry.contentType,

@@ -23,6 +23,8 @@ export function recordExchange(
   const { status } = answer;
   metrics.observeRequest(operationId, status, milliseconds / 1000);
   if (stream !== undefined) metrics.observeStream(operationId, stream);
+  const type = problemTypeOf(exchange);
+  if (type !== undefined) metrics.countProblem(type);
   const isProbe = probes.has(operationId);
   if (exchange.operationId !== undefined && !isProbe) statistics.requested(status, isFailed(stream));
   if (isProbe && status < 400) return;
@@ -35,23 +37,18 @@ export function recordExchange(
   else log.info(fields, 'request');
 }
 
+/** The problem that the caller got. */
+function problemTypeOf({ problem, error, stream }: Exchange): string | undefined {
+  if (problem !== undefined) return problem.type;
+  return error === undefined || stream?.outcome === 'failed' ? undefined : 'internal-error';
+}
+
 function isFailed(stream: StreamEnd | undefined): boolean {
   return stream?.outcome === 'failed' || stream?.outcome === 'error';
 }
 
 function fieldsOf(exchange: Exchange): Record<string, unknown> {
-  const {
-    operationId = 'none',
-    answer,
-    stream,
-    milliseconds,
-    requestId,
-    keyId,
-    method,
-    problem,
-    error,
-    notes,
-  } = exchange;
+  const { operationId = 'none', answer, stream, milliseconds, requestId, keyId, method, problem, notes } = exchange;
   const fields: Record<string, unknown> = {
     request_id: requestId,
     operation: operationId,
@@ -64,8 +61,8 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
   if (traceparent !== undefined) fields['traceparent'] = traceparent;
   // Without an operation, only the path shows the request. With one, it shows which resource was not found.
   if (answer.status === 404 || operationId === 'none') fields['path'] = plainPath(exchange.url);
-  if (problem !== undefined) fields['problem'] = problem.type;
-  else if (error !== undefined && stream?.outcome !== 'failed') fields['problem'] = 'internal-error';
+  const type = problemTypeOf(exchange);
+  if (type !== undefined) fields['problem'] = type;
   if (stream !== undefined) {
     fields['bytes'] = stream.bytes;
     fields['outcome'] = stream.outcome;

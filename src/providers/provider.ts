@@ -60,4 +60,21 @@ export interface ProviderRegistry {
    * call repeats a failed load.
    */
   preload(): Promise<void>;
+  /** The calls of the configured providers with a queue, and all streamed calls together. */
+  load(): { readonly providers: readonly ProviderLoad[]; readonly streams: QueueLoad };
+}
+
+/** Numbers of calls at this moment. */
+export interface QueueLoad {
+  /** In progress. */
+  readonly active: number;
+  /** In the queue. */
+  readonly waiting: number;
+  /** The most in progress. */
+  readonly limit: number;
+}
+
+/** The whole (not streamed) calls of a provider. */
+export interface ProviderLoad extends QueueLoad {
+  readonly provider: string;
 }

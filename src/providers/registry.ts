@@ -9,7 +9,7 @@ import type { Fetch } from './http.ts';
 import { compatibleDialect, loadCompatible, remoteProviders } from './language-models.ts';
 import type { Dialect, LanguageModels, SdkProvider } from './sdk-call.ts';
 import { catalog } from './models.ts';
-import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting } from './provider.ts';
+import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting, QueueLoad } from './provider.ts';
 import {
   builtInProviderIds,
   compatibleProvidersVariable,
@@ -63,6 +63,12 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
   return {
     list: () => infos,
     get: (id) => providers.get(id),
+    load: () => ({
+      providers: entries.flatMap(({ info, target }) =>
+        info.configured && target ? [{ provider: info.id, ...loadOf(target.queue) }] : [],
+      ),
+      streams: loadOf(streamQueue),
+    }),
     async preload() {
       const targets = entries.flatMap(({ info, target }) => (info.configured && target ? [target] : []));
       await Promise.allSettled(targets.map((target) => target.models()));
@@ -160,6 +166,10 @@ function settingsOf(id: RemoteProviderId, own: RemoteProviderSettings): Provider
  */
 function createCallQueue(places: number): FairQueue {
   return createFairQueue({ places, reserved: Math.floor(places / 8), background: Math.ceil(places / 2) });
+}
+
+function loadOf({ held, waiting, places }: FairQueue): QueueLoad {
+  return { active: held, waiting, limit: places };
 }
 
 function fromCatalog(

@@ -1233,7 +1233,24 @@ export interface ServiceResource {
   /**
    * Get metrics.
    *
-   * Returns the metrics of this process in the Prometheus text format.
+   * Returns the metrics of this process in the Prometheus text format. Every metric has a `HELP` line.
+   *
+   * | Metrics | About |
+   * | --- | --- |
+   * | `http_request_duration_seconds`, `http_problems_total` | requests by operation and status, and problems by type |
+   * | `http_streamed_answers_total`, `http_streamed_bytes_total`, `http_stream_first_event_seconds`, `http_event_streams_active` | streamed answers |
+   * | `provider_call_duration_seconds`, `provider_tokens_total` | calls of providers |
+   * | `provider_calls_active`, `provider_calls_waiting`, `provider_calls_limit` | the queue of each provider |
+   * | `provider_streams_active`, `provider_streams_waiting`, `provider_streams_limit` | the queue of streamed calls |
+   * | `invoke_cache_total`, `test_runs_active` | the cache of answers, and test runs |
+   * | `database_command_duration_seconds`, `database_errors_total` | commands of the database, and failures of the connection |
+   * | `database_connections`, `database_connections_limit`, `database_connection_wait_seconds`, `database_commands_waiting` | the pool of connections |
+   * | `webhook_deliveries_waiting`, `webhook_oldest_waiting_seconds`, `webhook_outboxes_waiting` | what waits in the database; the same from every process |
+   * | `webhook_attempt_duration_seconds`, `webhook_delivery_duration_seconds`, `webhook_deliveries_finished_total`, `webhook_events_relayed_total`, `webhook_relay_lag_seconds`, `webhook_lanes_held`, `webhook_circuit_breakers_opened_total`, `webhook_integrations_disabled_total` | the delivery of events by this process |
+   * | `stored_secrets` | secrets of integrations in the database, by the key that encrypts them; the same from every process |
+   * | `contract_referee_disagreements_total` | the contract referee, if it is on |
+   * | `prompt_gateway_build_info` | always 1; its labels are the versions of the service and of Node.js |
+   * | `process_*`, `nodejs_*` | memory, CPU time, event loop and garbage collection |
    */
   getMetrics(options?: CallOptions<'getMetrics'>): Call<operations['getMetrics']['responses'][200]['content']['text/plain']>;
 

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import packageJson from '../../package.json' with { type: 'json' };
+import { connectDatabase, type Database } from '../../src/db/client.ts';
+import type { DatabaseObserver, PoolUse } from '../../src/db/pool-watch.ts';
+import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { testDatabaseUri } from '../support/database.ts';
+import { LossyProxy } from '../support/lossy-proxy.ts';
+import { silentLog } from '../support/log.ts';
+import { until } from '../support/until.ts';
+
+let harness: InvokeHarness;
+beforeAll(async () => {
+  harness = await startInvokeHarness({ environment: { PROVIDER_CONCURRENCY: '1' } });
+});
+afterAll(() => harness.close());
+
+async function read(): Promise<string> {
+  return (await harness.service.call('GET', '/metrics')).text;
+}
+
+describe('the metrics', () => {
+  it('are those that the contract lists', async () => {
+    const listed = new Set(document.paths['/metrics'].get.description.match(/`[a-z_]+_[a-z]+`/g));
+    const rendered = [...(await read()).matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => `\`${name}\``);
+    expect([...listed].sort()).toEqual(rendered.filter((name) => !/^`(process|nodejs)_/.test(name)).sort());
+  });
+
+  it('name the versions of the service and of Node.js', async () => {
+    expect(await read()).toContain(
+      `prompt_gateway_build_info{version="${packageJson.version}",node="${process.versions.node}"} 1\n`,
+    );
+  });
+
+  it('count problems by type', async () => {
+    const before = await harness.metric('http_problems_total{type="prompt-not-found"}');
+    await harness.service.call('GET', '/api/v1/prompts/there-is-none');
+    expect(await harness.metric('http_problems_total{type="prompt-not-found"}')).toBe(before + 1);
+  });
+
+  it('show the calls of each configured provider in progress and in the queue', async () => {
+    const prompt = await harness.createPrompt();
+    const calls = ['one', 'two', 'three'].map((name) =>
+      harness.invoke(prompt, { model: 'mock-held', variables: { name } }),
+    );
+    const waiting = 'provider_calls_waiting{provider="mock"}';
+    await until(async () => (await harness.metric(waiting)) === 2);
+    expect(await harness.metric('provider_calls_active{provider="mock"}')).toBe(1);
+    expect(await harness.metric('provider_calls_limit{provider="mock"}')).toBe(1);
+    expect(await harness.metric('provider_calls_active{provider="spare"}')).toBe(0);
+    expect(await read()).not.toContain('provider="openai"');
+    while ((await harness.metric('provider_calls_active{provider="mock"}')) > 0) harness.mock.release();
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await harness.metric(waiting)).toBe(0);
+  });
+
+  it('show commands of the database and the connections of its pool', async () => {
+    const before = await harness.metric('database_command_duration_seconds_count');
+    const waits = await harness.metric('database_connection_wait_seconds_count');
+    await harness.service.call('GET', '/api/v1/prompts/there-is-none');
+    expect(await harness.metric('database_command_duration_seconds_count')).toBeGreaterThan(before);
+    expect(await harness.metric('database_connection_wait_seconds_count')).toBeGreaterThan(waits);
+    const idle = await harness.metric('database_connections{state="idle"}');
+    const limit = await harness.metric('database_connections_limit');
+    expect(idle).toBeGreaterThan(0);
+    expect(limit).toBeGreaterThanOrEqual(idle);
+    expect(await harness.metric('database_commands_waiting')).toBe(0);
+  });
+});
+
+describe('a pool of connections', () => {
+  const open = async (proxy: LossyProxy) => {
+    let readPool: (() => PoolUse) | undefined;
+    const failures: string[] = [];
+    const observer: DatabaseObserver = {
+      commandEnded: () => undefined,
+      failed: (kind) => failures.push(kind),
+      watchPool: (reader) => (readPool = reader),
+    };
+    const uri = `${proxy.uri}&maxPoolSize=2&waitQueueTimeoutMS=100`;
+    const database: Database = await connectDatabase({ uri, databaseName: 'unused', log: silentLog, observer });
+    return { database, failures, pool: () => readPool?.() };
+  };
+
+  it('reports connections in use, commands that wait, and those that waited for too long', async () => {
+    const proxy = await LossyProxy.start(testDatabaseUri());
+    const { database, failures, pool } = await open(proxy);
+    await database.db.command({ ping: 1 });
+    expect(pool()).toEqual({ open: 1, inUse: 0, waiting: 0, limit: 2 });
+    proxy.pause();
+    const pings = Array.from({ length: 5 }, () => database.db.command({ ping: 1 }).catch(() => 'failed'));
+    await until(() => failures.includes('pool_timeout'));
+    expect(pool()).toMatchObject({ inUse: 1, limit: 2 });
+    proxy.resume();
+    await Promise.all(pings);
+    await until(() => pool()?.inUse === 0);
+    expect(pool()?.waiting).toBe(0);
+    await database.close();
+    expect(pool()).toEqual({ open: 0, inUse: 0, waiting: 0, limit: 2 });
+    await proxy.stop();
+  });
+
+  it('reports connections that broke, and those that could not be opened', async () => {
+    const proxy = await LossyProxy.start(testDatabaseUri());
+    const { database, failures } = await open(proxy);
+    await Promise.all([proxy.lose({ commands: ['ping'] }), expect(database.db.command({ ping: 1 })).rejects.toThrow()]);
+    expect(failures).toContain('connection_lost');
+    await proxy.stop();
+    const since = failures.length;
+    await expect(database.db.command({ ping: 1 })).rejects.toThrow();
+    await until(() => failures.slice(since).some((kind) => kind === 'heartbeat' || kind === 'connect'));
+    await database.close();
+  });
+});
