@@ -1,3 +1,4 @@
+import { operationTable, type OperationRow } from '../../generated/operations.ts';
 import { problems } from '../../generated/problems.ts';
 import { toCompatibleError } from '../errors/compatible-error.ts';
 import { ProblemError, type ProblemDetail, type ProblemExtensions } from '../errors/problem-error.ts';
@@ -17,8 +18,19 @@ const problemMediaType = 'application/problem+json';
 /** The most places that a problem names: the limit of the contract. A body can have thousands of mistakes. */
 const maxErrors = 100;
 
-/** The operations for SDKs of OpenAI's API, also with a path or method that does not exist. */
-const compatiblePath = /^\/v1\/(?:chat\/completions|responses|models)(?:\/|$)/;
+/** The collections under `/v1` that OpenAI's API does not have, such as `orders`. */
+const ownCollections: ReadonlySet<string | undefined> = new Set(
+  Object.values<OperationRow>(operationTable).flatMap(({ path, responses }) => {
+    const [, version, collection] = path.split('/');
+    return version === 'v1' && responses['401'] === problemMediaType ? [collection] : [];
+  }),
+);
+
+/** Whether a path belongs to OpenAI's API, also if this service does not have it. */
+export function isCompatiblePath(path: string): boolean {
+  const [, version, collection] = path.split('/');
+  return version === 'v1' && !ownCollections.has(collection);
+}
 
 /** Error details (RFC 9457), with the members that the contract adds. */
 export interface ProblemDetails extends ProblemExtensions {
@@ -59,7 +71,7 @@ export function problemDetails(problem: ProblemError, instance: string, requestI
  */
 export function problemAnswer(error: unknown, instance: string, requestId: string): RawAnswer {
   const problem = toProblem(error);
-  if (compatiblePath.test(instance)) return compatibleAnswer(problem);
+  if (isCompatiblePath(instance)) return compatibleAnswer(problem);
   return {
     status: problem.status,
     headers: { ...problem.headers, 'content-type': problemMediaType },

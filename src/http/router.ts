@@ -5,7 +5,7 @@ import { operationTable, type OperationId, type OperationRow } from '../../gener
 import { ProblemError } from '../errors/problem-error.ts';
 import type { OperationHandler, OperationHandlers } from './operation.ts';
 import { createOperationHandler, sendAnswer, type PipelineDependencies } from './pipeline.ts';
-import { problemAnswer, type RawAnswer } from './problem-response.ts';
+import { isCompatiblePath, problemAnswer, type RawAnswer } from './problem-response.ts';
 import { requestIdOf } from './request-context.ts';
 
 type Methods = Map<string, RequestHandler>;
@@ -36,7 +36,11 @@ export function createRouter(
   application.use((request: Request, response: Response) => {
     const problem = isDelivery(request)
       ? webhookLoop()
-      : new ProblemError('route-not-found', { detail: 'No operation has this path.' });
+      : new ProblemError('route-not-found', {
+          detail: isCompatiblePath(request.path)
+            ? "This service does not have this path. Of OpenAI's API it has /v1/chat/completions, /v1/responses and /v1/models."
+            : 'No operation has this path.',
+        });
     refuse(request, response, dependencies, problem);
   });
   // Express itself only fails on paths with invalid percent-encoding. It recognises error handlers by their four

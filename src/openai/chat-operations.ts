@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { chatPlaces, readChatCompletion } from './chat-request.ts';
 import { createChunkEncoder, toChatCompletion, type ChatHead } from './chat-representation.ts';
 import type { PrepareCompatibleRun } from './compatible-runs.ts';
+import { servedHeaders } from './served-headers.ts';
 
 export interface ChatOperationsDependencies {
   readonly prepareRun: PrepareCompatibleRun;
@@ -33,17 +34,19 @@ export function chatOperations({
       });
       const head: ChatHead = { id: context.resourceId, createdAt: clock.now().getTime() };
       if (body.stream !== true) {
-        const { provider, model, result } = await run.generate(context.signal);
-        return { status: 200, body: toChatCompletion(head, `${provider}/${model}`, result) };
+        const generated = await run.generate(context.signal);
+        const { provider, model, result } = generated;
+        const headers = servedHeaders(run.plan, generated);
+        return { status: 200, headers, body: toChatCompletion(head, `${provider}/${model}`, result) };
       }
       const includesUsage = body.stream_options?.include_usage === true;
-      const { stream } = await context.streamEvents<GeneratedEvent>({
+      const { first, stream } = await context.streamEvents<GeneratedEvent>({
         open: (signal) => run.stream(signal),
         isLast: ({ type }) => type === 'finish',
         encoder: () => createChunkEncoder(head, { includesUsage }),
         merge: joinTexts,
       });
-      return { status: 200, stream };
+      return { status: 200, headers: servedHeaders(run.plan, first), stream };
     },
   };
 }

@@ -39,7 +39,7 @@ export type PrepareCompatibleRun = (request: CompatibleRequest) => Promise<Run<P
 
 export interface CompatibleRunsDependencies {
   readonly planner: Pick<Planner, 'fromPrompt' | 'direct'>;
-  readonly providers: Pick<ProviderRegistry, 'get'>;
+  readonly providers: Pick<ProviderRegistry, 'get' | 'list'>;
   readonly prepareRun: PrepareRun;
   /** Deadline of all calls to providers, in milliseconds; for a stream, of the first content. */
   readonly timeoutMs: number;
@@ -63,7 +63,7 @@ async function makePlan(
   { planner, providers }: CompatibleRunsDependencies,
 ): Promise<Plan> {
   const { generation, scopes } = request;
-  const target = readTarget(request.target, scopes);
+  const target = readTarget(request.target, scopes, providers);
   const { provider } = 'prompt' in target ? target.prompt : target.model;
   if (provider !== undefined && providers.get(provider) === undefined) {
     throw modelNotFound(`There is no provider ${JSON.stringify(provider)}.`, 'names no provider of this service');

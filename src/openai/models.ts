@@ -38,7 +38,7 @@ export function createModels({ prompts, providers }: ModelsDependencies): Models
       ];
     },
     async get(id, scopes) {
-      const name = parseModelName(id);
+      const name = parseModelName(id, providers);
       if ('prompt' in name && name.at === undefined) {
         if (!scopes.has('prompts:invoke')) throw insufficientScope('prompts:invoke');
         const { createdAt } = await prompts.get(name.prompt);

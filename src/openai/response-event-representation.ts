@@ -17,15 +17,10 @@ import {
   type ResponseItem,
   type ResponseState,
 } from './response-resource.ts';
+import type { Answering } from './served-headers.ts';
 
 type ResponseEvent = components['schemas']['ResponseEvent'];
 type WithoutNumber<Event> = Event extends unknown ? Omit<Event, 'sequence_number'> : never;
-
-/** Who answers. */
-export interface Answering {
-  readonly provider: string;
-  readonly model: string;
-}
 
 /** A message to which the model still adds text. */
 interface OpenMessage {

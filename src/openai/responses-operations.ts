@@ -4,9 +4,10 @@ import { joinTexts } from '../generation/runs.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { PrepareCompatibleRun } from './compatible-runs.ts';
-import { createResponseEncoder, type Answering } from './response-event-representation.ts';
+import { createResponseEncoder } from './response-event-representation.ts';
 import { endOf, itemsOf, toResponse, type ResponseHead } from './response-resource.ts';
 import { readResponseCreate, responsePlaces } from './responses-request.ts';
+import { servedHeaders, type Answering } from './served-headers.ts';
 
 export interface ResponsesOperationsDependencies {
   readonly prepareRun: PrepareCompatibleRun;
@@ -47,18 +48,18 @@ export function responsesOperations({
         };
       };
       if (body.stream === true) {
-        const { stream: answer } = await context.streamEvents<GeneratedEvent>({
+        const { first, stream: answer } = await context.streamEvents<GeneratedEvent>({
           open: stream,
           isLast: ({ type }) => type === 'finish',
           encoder: () => createResponseEncoder({ headOf, now: clock.now }),
           merge: joinTexts,
         });
-        return { status: 200, stream: answer };
+        return { status: 200, headers: servedHeaders(plan, first), stream: answer };
       }
       const generated = await generate(context.signal);
       const head = headOf(generated);
       const end = endOf(generated.result, itemsOf(head, generated.result), clock.now());
-      return { status: 200, body: toResponse(head, end) };
+      return { status: 200, headers: servedHeaders(plan, generated), body: toResponse(head, end) };
     },
   };
 }

@@ -3,6 +3,7 @@ import type { components } from '../../generated/types.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Message, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/generation.ts';
+import type { ProviderRegistry } from '../providers/provider.ts';
 import { parseModelName } from './model-name.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
 
@@ -45,14 +46,16 @@ export interface ModelTarget {
  * | `<provider>/<model>` | a prompt | the stored prompt on this model |
  * | absent | a prompt | the stored prompt |
  * | `<provider>/<model>` | absent | the model |
+ * | `<model>` of one configured provider | as above | as above |
  *
  * @throws {ProblemError} insufficient-scope; model-not-found; conflicting-members
  */
 export function readTarget(
   { model, prompt }: TargetMembers,
   scopes: ReadonlySet<Scope>,
+  providers: Pick<ProviderRegistry, 'list'>,
 ): { readonly prompt: PromptTarget } | { readonly model: ModelTarget } {
-  const named = typeof model === 'string' ? parseModelName(model) : undefined;
+  const named = typeof model === 'string' ? parseModelName(model, providers) : undefined;
   const target = combine(named, withoutNulls(prompt ?? {}));
   const needed = 'prompt' in target ? 'prompts:invoke' : 'providers:invoke';
   if (!scopes.has(needed)) throw insufficientScope(needed);

@@ -87,6 +87,40 @@ describe('200', () => {
     expect(sent()).toMatchObject({ model: 'model-b', messages: [{ content: 'Hello world' }] });
   });
 
+  it('says what ran, also in streams and replays', async () => {
+    const slug = await harness.createPrompt();
+    await harness.service.call('PUT', `/api/v1/prompts/${slug}`, {
+      body: { messages: [{ role: 'user', content: 'B' }] },
+    });
+    const fallbacks = [{ provider: 'spare', model: 'spare-a' }];
+    const broken = await harness.createPrompt({ selected_model: 'mock-500', fallbacks });
+    for (const stream of [false, true]) {
+      for (const [body, expected] of [
+        [{ model: 'mock/model-b', messages }, ['mock', 'model-b', undefined]],
+        [{ model: `prompt/${slug}`, messages }, ['mock', 'model-a', '2']],
+        [{ model: `prompt/${slug}@1`, messages }, ['mock', 'model-a', '1']],
+        [{ model: `prompt/${broken}`, messages }, ['spare', 'spare-a', '1']],
+      ] as const) {
+        const options = { headers: { 'Idempotency-Key': `ran-${stream}-${body.model}` } };
+        for (const { status, headers } of [
+          await create({ ...body, stream }, options),
+          await create({ ...body, stream }, options),
+        ]) {
+          const ran = [headers['x-provider'], headers['x-model'], headers['x-served-version']];
+          expect([body.model, status, ...ran]).toEqual([body.model, 200, ...expected]);
+        }
+      }
+    }
+  });
+
+  it('finds the only configured provider that lists a model', async () => {
+    const { status, body } = await create({ model: 'model-b', messages });
+    expect([status, body.model, sent()['model']]).toEqual([200, 'mock/model-b', 'model-b']);
+    const slug = await harness.createPrompt();
+    const stored = await create({ model: 'model-b', prompt: { id: slug }, messages: [] });
+    expect([stored.status, stored.body.model]).toEqual([200, 'mock/model-b']);
+  });
+
   it('passes on parameters, tools and the form of the answer', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     const tools = [{ type: 'function', function: { name: 'get_weather', description: 'Weather', parameters: schema } }];

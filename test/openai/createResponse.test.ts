@@ -56,6 +56,20 @@ const tool = {
 };
 
 describe('200', () => {
+  it('says what ran', async () => {
+    const slug = await harness.createPrompt();
+    for (const stream of [false, true]) {
+      const ran = ({ status, headers }: Answer): unknown[] => [
+        status,
+        ...['x-provider', 'x-model', 'x-served-version'].map((name) => headers[name]),
+      ];
+      expect(ran(await direct({ stream }))).toEqual([200, 'mock', 'model-a', undefined]);
+      expect(ran(await direct({ model: 'model-b', stream }))).toEqual([200, 'mock', 'model-b', undefined]);
+      const stored = await create({ prompt: { id: slug, version: '1' }, stream });
+      expect(ran(stored)).toEqual([200, 'mock', 'model-a', '1']);
+    }
+  });
+
   it('answers with a response', async () => {
     const { status, headers, body } = await direct({ metadata: { ticket: '4711' }, instructions: 'Be kind.' });
     expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);

@@ -28,6 +28,11 @@ describe('200', () => {
     expect([status, body]).toEqual([200, { id: 'echo/echo-1', object: 'model', created: 0, owned_by: 'echo' }]);
   });
 
+  it('finds the only configured provider that lists a model', async () => {
+    const { status, body } = await get('echo-1');
+    expect([status, body.id]).toEqual([200, 'echo/echo-1']);
+  });
+
   it('accepts a slash as it is', async () => {
     const { status, body } = await setup.service.call('GET', '/v1/models/echo/echo-1');
     expect([status, body.id]).toEqual([200, 'echo/echo-1']);
@@ -38,6 +43,7 @@ describe('403', () => {
   it.each([
     ['prompt/greeting', 'providers:invoke', 'prompts:invoke'],
     ['echo/echo-1', 'prompts:invoke', 'providers:invoke'],
+    ['echo-1', 'prompts:invoke', 'providers:invoke'],
   ] as const)('of %s to a key that only has %s', async (model, scope, needed) => {
     const { status, body, headers } = await get(model, { key: await setup.service.createKey(scope) });
     expect([status, problemIn(body)]).toEqual([403, problem('insufficient-scope')]);
@@ -56,6 +62,20 @@ describe('404', () => {
       ]);
     },
   );
+
+  it.each([
+    [
+      'nothing',
+      'No configured provider lists the model "nothing". model must name the provider: prompt/<slug> or <provider>/<model>.',
+    ],
+    ['grok-4.7', 'No configured provider lists the model "grok-4.7". model must name the provider: xai/grok-4.7.'],
+    [
+      'gpt-4o',
+      'No configured provider lists the model "gpt-4o". model must name the provider: openai/gpt-4o or azure/gpt-4o.',
+    ],
+  ])('says how to write %s', async (model, message) => {
+    expect((await get(model)).body.error.message).toBe(message);
+  });
 
   it('prompt-not-found', async () => {
     const { status, body } = await get('prompt/nothing');

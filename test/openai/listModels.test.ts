@@ -87,16 +87,28 @@ describe('errors before an operation', () => {
     ['GET', '/v1/models/', 404, 'route-not-found'],
     ['GET', '/v1/responses/resp_1/input_items', 404, 'route-not-found'],
     ['GET', '/v1/chat/completions/x', 404, 'route-not-found'],
+    ['POST', '/v1/embeddings', 404, 'route-not-found'],
+    ['GET', '/v1/files?limit=1', 404, 'route-not-found'],
+    ['GET', '/v1', 404, 'route-not-found'],
+    ['GET', '/v1/modelsx', 404, 'route-not-found'],
   ])('have the same form: %s %s', async (method, path, expected, code) => {
-    const { status, body } = await setup.service.call(method, path);
+    const { status, body, headers } = await setup.service.call(method, path);
     expect([status, body]).toEqual([
       expected,
       { error: { message: expect.any(String), type: 'invalid_request_error', param: null, code } },
     ]);
+    expect(headers['x-should-retry']).toBe('false');
+    if (code === 'route-not-found') expect(body.error.message).toContain('/v1/chat/completions');
   });
 
-  it('are problem documents on other paths', async () => {
-    const { status, body } = await setup.service.call('GET', '/v1/modelsx');
-    expect([status, body.type]).toEqual([404, problem('route-not-found')]);
+  it.each([
+    ['GET', '/v1/orders/1/items', 404, 'route-not-found'],
+    ['DELETE', '/v1/categories', 405, 'method-not-allowed'],
+    ['GET', '/v1/locations/', 404, 'route-not-found'],
+    ['POST', '/api/v1/embeddings', 404, 'route-not-found'],
+    ['GET', '/v2/models', 404, 'route-not-found'],
+  ])('are problem documents of other APIs: %s %s', async (method, path, expected, type) => {
+    const { status, body, headers } = await setup.service.call(method, path);
+    expect([status, body.type, headers['content-type']]).toEqual([expected, problem(type), 'application/problem+json']);
   });
 });
