@@ -589,8 +589,9 @@ export interface paths {
         };
         /**
          * Get a model
-         * @description Returns one model of the list: `prompt/<slug or id>`, or `<provider>/<model>`. The slash can be written as `%2F` or
-         *     as it is.
+         * @description Returns one model of the list: `prompt/<slug or id>` (scope `prompts:invoke`), or `<provider>/<model>` (scope
+         *     `providers:invoke`). The slash can be written as `%2F` or as it is. The name of a model alone is enough if exactly
+         *     one configured provider lists it; the answer has the whole `id`.
          */
         get: operations["getModel"];
         put?: never;
@@ -3676,7 +3677,7 @@ export interface components {
          */
         ResponseCreate: {
             /**
-             * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`. Can be left out if `prompt` has an `id`.
+             * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.
              * @example openai/gpt-4.1-mini
              */
             model?: string | null;
@@ -10575,10 +10576,25 @@ export interface components {
          */
         RetryAfterIfTemporary: number;
         /**
+         * @description Id of the model of `X-Provider`.
+         * @example gpt-4.1-mini
+         */
+        AnsweringModel: components["schemas"]["ModelId"];
+        /**
          * @description Always `false`: clients do not repeat the request by themselves, because the service has already repeated what can be repeated without paying twice.
          * @example false
          */
         ShouldRetry: "false";
+        /**
+         * @description Id of the provider that answered. In a stream whose first content took longer than 10 seconds, of the selected provider.
+         * @example openai
+         */
+        AnsweringProvider: components["schemas"]["ProviderId"];
+        /**
+         * @description Number of the version that ran. Present only for a stored prompt.
+         * @example 3
+         */
+        ServedVersion: components["schemas"]["VersionNumber"];
         /**
          * @description Sets the cookie of the session, or removes it.
          * @example __Host-prompt-gateway=v1.0f1e2d3c4b5a6978.EXAMPLE; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Strict
@@ -11455,11 +11471,7 @@ export interface operations {
                      * @example openai
                      */
                     "X-Provider": components["schemas"]["ProviderId"];
-                    /**
-                     * @description Id of the model of `X-Provider`.
-                     * @example gpt-4.1-mini
-                     */
-                    "X-Model": components["schemas"]["ModelId"];
+                    "X-Model": components["headers"]["AnsweringModel"];
                     /**
                      * @description Time from the first call of a provider to the answer, in milliseconds. For a cached answer, the time to read it. For a stream, the time until its headers were sent.
                      * @example 1874
@@ -12076,7 +12088,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`. Can be left out if `prompt` has an `id`.
+                     * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.
                      * @example openai/gpt-4.1-mini
                      */
                     model?: string | null;
@@ -12464,6 +12476,9 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Provider": components["headers"]["AnsweringProvider"];
+                    "X-Model": components["headers"]["AnsweringModel"];
+                    "X-Served-Version": components["headers"]["ServedVersion"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     /**
                      * @description `no` for a stream, so that reverse proxies pass on its chunks at once.
@@ -12648,6 +12663,9 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Provider": components["headers"]["AnsweringProvider"];
+                    "X-Model": components["headers"]["AnsweringModel"];
+                    "X-Served-Version": components["headers"]["ServedVersion"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     /**
                      * @description `no` for a stream, so that reverse proxies pass on its events at once.
