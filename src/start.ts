@@ -14,7 +14,7 @@ import { startEmbeddedDatabase, type EmbeddedDatabase } from './db/embedded/embe
 import { ensureIndexes } from './db/indexes.ts';
 import { ensureInstallation } from './db/installation.ts';
 import { createLookUp } from './outbound/look-up.ts';
-import { closeServer, listen } from './http/listening.ts';
+import { checkAddress, closeServer, listen } from './http/listening.ts';
 import { pageAddress } from './http/page-files.ts';
 import { createHttpServer, type ConnectionLimits, type HttpServer } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
@@ -87,6 +87,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
   try {
     print(`prompt-gateway ${packageJson.version}`);
     for (const warning of config.warnings) print(`Warning: ${warning}`);
+    await checkAddress(config.http.host, config.http.port);
     const keepsFiles = config.database.uri === undefined || config.storage.kind === 'files';
     if (keepsFiles || config.security.secretKeys.length === 0) await prepareDataDir(config.database.dataDir);
     const embedded = config.database.uri === undefined ? await startOwnDatabase(options, cleanups) : undefined;

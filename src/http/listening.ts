@@ -1,5 +1,4 @@
-import type { Server } from 'node:http';
-import { Server as NetServer, type AddressInfo } from 'node:net';
+import { createServer, Server as NetServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { HttpServer } from './listener.ts';
@@ -22,7 +21,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Starts listening. @returns the address as a URL @throws ListenError */
-export function listen(server: Server, host: string, port: number): Promise<string> {
+export function listen(server: NetServer, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException): void => {
       reject(new ListenError(host, port, error));
@@ -34,6 +33,18 @@ export function listen(server: Server, host: string, port: number): Promise<stri
       resolve(`http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`);
     });
   });
+}
+
+/**
+ * Checks that the service will be able to listen, before a start that takes long and prints what is shown only once.
+ *
+ * @throws ListenError
+ */
+export async function checkAddress(host: string, port: number): Promise<void> {
+  if (port === 0) return;
+  const server = createServer((socket) => socket.destroy());
+  await listen(server, host, port);
+  await new Promise((resolve) => server.close(resolve));
 }
 
 /** Time limits of stopping a server, in milliseconds. */

@@ -123,6 +123,8 @@ describe('the program', () => {
         'Stop it, or set PORT to another port (0 for any free port).',
     );
     expect(messages).not.toMatch(/^ +at /m);
+    // Before it connects to the database, and before the first start prints its key.
+    expect(messages).not.toContain('Test-run results');
   });
 
   it('says in one sentence that the URI of the database is wrong, without the password', async () => {
