@@ -90,7 +90,7 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
   let address = url;
   let running: AbortController | undefined;
   let workers: Promise<void>[] = [];
-  let unexpected = 0;
+  const unexpected: string[] = [];
   let sentInAll = 0;
 
   const saying = (text: string): { role: string; content: string }[] => [{ role: 'user', content: text }];
@@ -117,9 +117,9 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
         body: JSON.stringify({ messages: saying(text) }),
         signal: AbortSignal.timeout(patience),
       });
-      const body = (await answer.json()) as { version: number };
-      if (answer.status === 200) acknowledged.push({ version: body.version, text });
-      else if (answer.status !== 503) unexpected += 1;
+      const body = await answer.text();
+      if (answer.status === 200) acknowledged.push({ version: (JSON.parse(body) as Update).version, text });
+      else if (answer.status !== 503) unexpected.push(`${answer.status} ${body}`);
       return answer.status === 200;
     } catch {
       return false; // The service was killed and gives no answer.
@@ -134,8 +134,9 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
         body: JSON.stringify({ version }),
         signal: AbortSignal.timeout(patience),
       });
-      if (answer.status === 200) moves.push((await answer.json()) as Move);
-      else if (answer.status !== 503) unexpected += 1;
+      const body = await answer.text();
+      if (answer.status === 200) moves.push(JSON.parse(body) as Move);
+      else if (answer.status !== 503) unexpected.push(`${answer.status} ${body}`);
       return answer.status === 200;
     } catch {
       return false; // The service was killed and gives no answer.
@@ -187,7 +188,9 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
       await Promise.all(workers);
     },
     async verify(from) {
-      const counts = { acknowledged: 0, unanswered: 0, lost: 0, missing: 0, duplicated: 0, phantom: 0, unexpected };
+      for (const answer of unexpected) console.log(`unexpected: ${answer}`);
+      const counts = { acknowledged: 0, unanswered: 0, lost: 0, missing: 0, duplicated: 0, phantom: 0, unexpected: 0 };
+      counts.unexpected = unexpected.length;
       for (const ledger of ledgers) add(counts, compare(ledger, await readAll(from, ledger.promptId)));
       return counts;
     },
