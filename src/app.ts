@@ -25,6 +25,7 @@ import type { Database } from './db/client.ts';
 import { databaseFull } from './db/database-errors.ts';
 import { createExpiry } from './db/expiry.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
+import type { Data } from './db/open-data.ts';
 import type { Installation } from './db/installation.ts';
 import { createEditQueue } from './editing/edit-queue.ts';
 import type { LookUp } from './outbound/look-up.ts';
@@ -118,6 +119,8 @@ export interface AppDependencies {
   readonly statisticsEveryMs?: number;
   /** The longest time of a check of an answer against its schema, in milliseconds. @default 250 */
   readonly answerCheckMs?: number;
+  /** The schema version of the data, and what is left to migrate. */
+  readonly data: Pick<Data, 'schema' | 'progress'>;
   /** True after the process was asked to stop. */
   readonly isStopping: () => boolean;
   /** Called for every answer, after log and metrics. */
@@ -145,7 +148,7 @@ export interface App {
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** The indexes of every collection, created at start. */
+/** The indexes of every collection. Missing ones are created at start, or afterwards if there are documents. */
 export const indexes: readonly CollectionIndexes[] = [
   apiKeyIndexes,
   sessionIndexes,
@@ -320,6 +323,7 @@ export function createApp(dependencies: AppDependencies): App {
       },
       checkStorage: () => blobs.check(),
       secretsKey: () => storedSecrets.worst,
+      data: dependencies.data,
       isStopping: dependencies.isStopping,
     }),
   };

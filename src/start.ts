@@ -9,10 +9,14 @@ import type { Config } from './config/config.ts';
 import { abortable } from './runtime/abortable.ts';
 import { prepareDataDir } from './runtime/data-dir.ts';
 import { checkDatabase } from './db/check.ts';
-import { connectDatabase } from './db/client.ts';
+import { connectDatabase, DatabaseStartError } from './db/client.ts';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from './db/embedded/embedded-database.ts';
-import { ensureIndexes } from './db/indexes.ts';
 import { ensureInstallation } from './db/installation.ts';
+import type { Migration } from './db/migrations/migration.ts';
+import { migrations } from './db/migrations/migrations.ts';
+import type { MigratorTimes } from './db/migrator.ts';
+import { openData } from './db/open-data.ts';
+import { isTemporary, patiently, reasonOf } from './db/patience.ts';
 import { createLookUp } from './outbound/look-up.ts';
 import { checkAddress, closeServer, listen } from './http/listening.ts';
 import { pageAddress } from './http/page-files.ts';
@@ -51,6 +55,10 @@ export interface StartOptions {
   readonly answerCheckMs?: number;
   /** Other times for tests. */
   readonly streamTimes?: AppDependencies['streamTimes'];
+  /** Other migrations for tests. */
+  readonly migrations?: readonly Migration[];
+  /** Shorter times for tests. */
+  readonly migratorTimes?: MigratorTimes;
 }
 
 export interface StopOptions {
@@ -97,10 +105,21 @@ export async function startService(options: StartOptions): Promise<RunningServic
       ...{ uri, databaseName: config.database.name, log, signal, observer: metrics.database },
     });
     cleanups.push(() => database.close());
-    // What is interrupted here ends when the connections are closed.
-    if (config.database.check) await abortable(checkDatabase(database.db), signal);
-    await abortable(ensureIndexes(database.db, indexes), signal);
-    const installation = await abortable(ensureInstallation(database), signal);
+    // What is interrupted in these ends when the connections are closed.
+    const patience = patienceOf(options, embedded !== undefined);
+    if (config.database.check) await patience(() => checkDatabase(database.db));
+    const data = await patience(() =>
+      openData({
+        ...{ database, indexes, log },
+        openLong: () =>
+          connectDatabase({ uri, databaseName: config.database.name, log, signal, isForLongCommands: true }),
+        release: { name: packageJson.version, migrations: options.migrations ?? migrations },
+        times: options.migratorTimes,
+        ...system.clock,
+      }),
+    );
+    cleanups.push(() => data.stop(migrationStopMs));
+    const installation = await patience(() => ensureInstallation(database));
 
     const storage = await createBlobStore(config.storage);
     const blobs = tellingChecks(storage, (message) => {
@@ -137,6 +156,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const app = createApp({
       ...{ config, database, installation, blobs, providers, lookUp, secrets, metrics, log, streamTimes },
       version: packageJson.version,
+      data,
       isStopping: () => stopping,
       ...(embedded === undefined ? {} : { isDatabaseFull: () => embedded.isFull() }),
       ...(probesSharedForMs === undefined ? {} : { probesSharedForMs }),
@@ -147,16 +167,19 @@ export async function startService(options: StartOptions): Promise<RunningServic
       ...(createWebhooks === undefined ? {} : { createWebhooks }),
     });
     for (const line of checkKeys({
-      ...{ counts: await app.storedSecrets.count(), keyId: secrets.keyId, isRequired: config.security.secretKeysCheck },
+      ...{
+        counts: await patience(() => app.storedSecrets.count()),
+        keyId: secrets.keyId,
+        isRequired: config.security.secretKeysCheck,
+      },
       source: config.security.secretKeys.length > 0 ? 'SECRETS_KEY' : 'SECRETS_KEY is not set, and the key in DATA_DIR',
     })) {
       print(line);
     }
     const hasCreatedKey =
       config.security.adminApiKey === undefined &&
-      (await abortable(
+      (await patience(() =>
         ensureFirstKey({ store: app.apiKeyStore, allScopes, print, clock: options.clock ?? system.clock }),
-        signal,
       ));
     const token = hasCreatedKey ? await abortable(app.sessions.createLink(firstKeyId), signal) : undefined;
     void providers.preload();
@@ -167,6 +190,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
     signal?.throwIfAborted();
     const maintenance = startMaintenance(app.chores, log, system.random);
     app.start();
+    data.start();
+    if (data.progress() !== undefined) print('Data: migrating to this release in the background (progress: GET /)');
     const { basePath } = config.http;
     print(`Listening on ${url} (reference: ${pageAddress(url, basePath, '/docs')})`);
     const dashboard = pageAddress(url, basePath, '/dashboard');
@@ -212,6 +237,44 @@ async function delayStop(listener: HttpServer, milliseconds: number): Promise<vo
 /** Streams end before all connections are cut, so that their callers get the problem, and stored answers are written. */
 function streamsEndAfter(shutdownTimeoutMs: number): number {
   return Math.max(shutdownTimeoutMs / 2, shutdownTimeoutMs - 2_000);
+}
+
+/**
+ * Milliseconds for which a start waits for a database that stops answering. An embedded one may be building an index for
+ * another process, and is replaced if it fails.
+ */
+const remotePatienceMs = 30_000;
+const embeddedPatienceMs = 30 * 60_000;
+const remindEveryMs = 10_000;
+/** Milliseconds for the command of a migration that is in progress when the process stops. */
+const migrationStopMs = 1_000;
+
+/** Creates a function that repeats a part of the start while the database is unavailable, until the start is stopped. */
+function patienceOf(
+  { print }: StartOptions,
+  isEmbedded: boolean,
+): <Result>(part: () => Promise<Result>) => Promise<Result> {
+  const limitMs = isEmbedded ? embeddedPatienceMs : remotePatienceMs;
+  return async (part) => {
+    let remindedMs = 0;
+    try {
+      const waiting = patiently(part, {
+        limitMs,
+        isOver: () => signal?.aborted === true,
+        onWait(reason, waitedMs) {
+          if (waitedMs < remindedMs) return;
+          remindedMs = waitedMs + remindEveryMs;
+          print(`Waiting for the database, which is busy or does not answer: ${reason}`);
+        },
+      });
+      return await abortable(waiting, signal);
+    } catch (error) {
+      if (error instanceof DatabaseStartError || !isTemporary(error)) throw error;
+      throw new DatabaseStartError(`The database stopped answering while the service started: ${reasonOf(error)}`, {
+        cause: error,
+      });
+    }
+  };
 }
 
 async function startOwnDatabase(options: StartOptions, cleanups: (() => Promise<void>)[]): Promise<EmbeddedDatabase> {

@@ -52,6 +52,8 @@ export interface ConnectOptions {
   observer?: DatabaseObserver;
   /** Ends the wait for the server. */
   signal?: AbortSignal | undefined;
+  /** For commands that take minutes: waits for answers without a limit. */
+  isForLongCommands?: boolean;
 }
 
 /** The database could not be used at start. The message is for the operator and carries no credentials. */
@@ -99,7 +101,7 @@ async function writeAndRead(db: Db): Promise<void> {
   await collection.findOne(filter);
 }
 
-function createClient({ uri, poolSize = 50 }: ConnectOptions): MongoClient {
+function createClient({ uri, poolSize = 50, isForLongCommands = false }: ConnectOptions): MongoClient {
   const stripped = withoutServiceOwnedOptions(uri);
   const defaults: MongoClientOptions = {
     appName: 'prompt-gateway',
@@ -120,6 +122,7 @@ function createClient({ uri, poolSize = 50 }: ConnectOptions): MongoClient {
   try {
     return new MongoClient(stripped.uri, {
       ...Object.fromEntries(overridable),
+      ...(isForLongCommands ? { socketTimeoutMS: 0 } : {}),
       writeConcern: { w: 'majority', journal: true },
       readPreference: 'primary',
       readConcern: { level: 'majority' },

@@ -1,7 +1,9 @@
 import { MongoServerError, type Db, type IndexDescription } from 'mongodb';
+import { ProblemError } from '../errors/problem-error.ts';
 import { DatabaseStartError } from './client.ts';
 import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
 import { withRetry } from './retry.ts';
+import { read } from './writes.ts';
 
 /** The indexes that a store needs on one collection. Give every index a name, because messages contain it. */
 export interface CollectionIndexes {
@@ -14,53 +16,95 @@ export const expiryIndex: IndexDescription & { name: string } = {
   key: { expires_at: 1, _id: 1 },
   name: 'expires_at_1__id_1',
 };
-/** In earlier versions the server removed documents by an index of this name. */
-const formerExpiryIndex = 'expires_at_1';
 
 const INDEX_CONFLICT_CODES: ReadonlySet<unknown> = new Set([85, 86]);
 /** The collection or the index does not exist. */
 const NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([26, 27]);
-/** An index on a large collection takes longer than the client waits for an answer; the build continues. */
-const ATTEMPTS = 40;
+
+/** A declared index. */
+export interface DeclaredIndex {
+  readonly collection: string;
+  readonly index: IndexDescription & { name: string };
+}
 
 /**
- * Creates the declared indexes that are missing. Running it again, or in several processes at once, changes nothing.
+ * Creates the declared indexes of collections without documents, which takes no time, and checks those that exist.
+ * Running it again, or in several processes at once, changes nothing.
  *
- * @throws DatabaseStartError when an index of the same name or keys exists with other options, or when documents
- *   already break a unique index; the message names collection and index.
+ * @returns the missing indexes of collections with documents. Building them can take minutes.
+ * @throws DatabaseStartError when an index of the same name or keys exists with other options
+ * @throws ProblemError `database-unavailable`
  */
-export async function ensureIndexes(db: Db, declarations: readonly CollectionIndexes[]): Promise<void> {
-  await Promise.all(declarations.map((declaration) => ensureCollectionIndexes(db, declaration)));
+export async function ensureIndexes(db: Db, declarations: readonly CollectionIndexes[]): Promise<DeclaredIndex[]> {
+  const missing = declarations.map(async ({ collection, indexes }) => {
+    const present = await indexNames(db, collection);
+    const absent = indexes.filter(({ name }) => !present.has(name));
+    const hasDocuments =
+      absent.length > 0 && (await read(() => db.collection(collection).findOne({}, onlyId))) !== null;
+    const now = hasDocuments ? indexes.filter(({ name }) => present.has(name)) : indexes;
+    if (now.length > 0) await createTogether(db, collection, now);
+    return hasDocuments ? absent.map((index) => ({ collection, index })) : [];
+  });
+  return (await Promise.all(missing)).flat();
 }
 
-async function ensureCollectionIndexes(db: Db, { collection, indexes }: CollectionIndexes): Promise<void> {
-  if (indexes.includes(expiryIndex)) await dropIndex(db, collection, formerExpiryIndex);
+/** The declared indexes that do not exist. @throws ProblemError `database-unavailable` */
+export async function missingIndexes(db: Db, declarations: readonly CollectionIndexes[]): Promise<DeclaredIndex[]> {
+  const missing = declarations.map(async ({ collection, indexes }) => {
+    const present = await indexNames(db, collection);
+    return indexes.filter(({ name }) => !present.has(name)).map((index) => ({ collection, index }));
+  });
+  return (await Promise.all(missing)).flat();
+}
+
+const onlyId = { projection: { _id: 1 } } as const;
+
+/** The names of a collection's indexes. @throws ProblemError `database-unavailable` */
+export async function indexNames(db: Db, collection: string): Promise<ReadonlySet<string | undefined>> {
   try {
-    await db.collection(collection).createIndexes(indexes.map((index) => ({ ...index })));
-  } catch {
-    // Created one by one, so that the error shows which index cannot be created.
-    for (const index of indexes) await ensureIndex(db, collection, index);
-  }
-}
-
-async function ensureIndex(db: Db, collection: string, index: IndexDescription & { name: string }): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await db.collection(collection).createIndexes([{ ...index }]);
-      return;
-    } catch (error) {
-      if (isUnavailable(error) && attempt < ATTEMPTS) continue;
-      throw explain(error, collection, index.name);
-    }
-  }
-}
-
-async function dropIndex(db: Db, collection: string, name: string): Promise<void> {
-  try {
-    await withRetry(() => db.collection(collection).dropIndex(name));
+    return new Set((await read(() => db.collection(collection).indexes())).map(({ name }) => name));
   } catch (error) {
-    if (!(error instanceof MongoServerError && NOT_FOUND_CODES.has(error.code))) throw explain(error, collection, name);
+    if (isNotFound(error)) return new Set();
+    throw error;
   }
+}
+
+async function createTogether(db: Db, collection: string, indexes: CollectionIndexes['indexes']): Promise<void> {
+  try {
+    await withRetry(() => db.collection(collection).createIndexes(indexes.map((index) => ({ ...index }))));
+  } catch (error) {
+    if (error instanceof ProblemError) throw error;
+    // Created one by one, so that the error shows which index cannot be created.
+    for (const index of indexes) await createIndex(db, { collection, index });
+  }
+}
+
+/**
+ * Builds an index. It may take minutes.
+ *
+ * @throws DatabaseStartError when it cannot be built: an index of the same name or keys exists with other options, or
+ *   documents share a value that must be unique
+ * @throws MongoError when the database is unavailable
+ */
+export async function createIndex(db: Db, { collection, index }: DeclaredIndex): Promise<void> {
+  try {
+    await db.collection(collection).createIndexes([{ ...index }]);
+  } catch (error) {
+    throw isUnavailable(error) ? error : explain(error, collection, index.name);
+  }
+}
+
+/** Drops an index, if it exists. It may take minutes. @throws MongoError when the database is unavailable */
+export async function dropIndex(db: Db, collection: string, name: string): Promise<void> {
+  try {
+    await db.collection(collection).dropIndex(name);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof MongoServerError && NOT_FOUND_CODES.has(error.code);
 }
 
 function explain(error: unknown, collection: string, index: string): Error {

@@ -1,5 +1,7 @@
+import type { components } from '../../generated/types.ts';
 import eventDocument from '../../generated/asyncapi.json' with { type: 'json' };
 import document from '../../generated/openapi.json' with { type: 'json' };
+import type { MigrationProgress } from '../db/migrator.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { within } from '../runtime/within.ts';
@@ -16,6 +18,12 @@ export interface ServiceDependencies {
   readonly checkStorage: () => Promise<void>;
   /** The worst key that a stored secret needs. */
   readonly secretsKey: () => KeyUse;
+  readonly data: {
+    /** The schema version of the data, and the smallest one that a release must know to read it. */
+    schema(): { readonly version: number; readonly oldestReader: number };
+    /** Undefined when nothing is left to migrate. */
+    progress(): MigrationProgress | undefined;
+  };
   /**
    * How long all requests share one check of the dependencies, because probes need no key, and one rendering of the
    * metrics, in milliseconds.
@@ -47,7 +55,7 @@ const links = {
 
 /** The start page, health, metrics and both contracts. */
 export function serviceOperations(dependencies: ServiceDependencies): Operations {
-  const { version, metrics, isStopping, clock, sharedForMs = defaultSharedForMs } = dependencies;
+  const { version, metrics, data, isStopping, clock, sharedForMs = defaultSharedForMs } = dependencies;
   const check = shareFor(sharedForMs, clock, async () => {
     const [database, storage] = await Promise.allSettled([
       dependencies.checkDatabase(),
@@ -61,11 +69,18 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
   const contract = prepareJson(JSON.stringify(document));
   const eventContract = prepareJson(JSON.stringify(eventDocument));
   return {
-    getServiceInfo: () =>
-      Promise.resolve({
+    getServiceInfo() {
+      const schema = data.schema();
+      const migration = data.progress();
+      return Promise.resolve({
         status: 200,
-        body: { name: 'prompt-gateway', version, secrets_key: dependencies.secretsKey(), links },
-      }),
+        body: {
+          ...{ name: 'prompt-gateway', version, secrets_key: dependencies.secretsKey(), links },
+          schema: { version: schema.version, oldest_reader: schema.oldestReader },
+          ...(migration !== undefined && { migration: showMigration(migration) }),
+        },
+      });
+    },
     getLiveness: () => Promise.resolve({ status: 200, body: { status: 'ok' } }),
     async getReadiness() {
       if (isStopping()) {
@@ -78,12 +93,17 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
       if (database.status === 'rejected') throw database.reason;
       // Only test runs need object storage, so the service is ready without it.
       const storageStatus = storage.status === 'fulfilled' ? 'ok' : 'unavailable';
-      return { status: 200, body: { status: 'ok', checks: { database: 'ok', storage: storageStatus } } };
+      const migration = data.progress()?.status ?? 'complete';
+      return { status: 200, body: { status: 'ok', checks: { database: 'ok', storage: storageStatus, migration } } };
     },
     getMetrics: async () => ({ status: 200, body: await render() }),
     getOpenApiDocument: () => Promise.resolve({ status: 200, body: document, prepared: contract }),
     getAsyncApiDocument: () => Promise.resolve({ status: 200, body: eventDocument, prepared: eventContract }),
   };
+}
+
+function showMigration({ status, task, done, total }: MigrationProgress): components['schemas']['Migration'] {
+  return { status, ...(task !== undefined && { task }), done, total };
 }
 
 /** Shares the result of work between all callers that ask while it is in progress or for some time afterwards. */

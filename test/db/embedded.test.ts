@@ -211,6 +211,7 @@ describe('a server that no longer answers', () => {
     silentForMs: 1_000,
     firstPauseMs: 100,
     longestPauseMs: 500,
+    workingForMs: 60_000,
     wellAfterMs: 60_000,
   };
 

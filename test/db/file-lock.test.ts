@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,6 +45,14 @@ describe('withFileLock', () => {
     const path = join(folder, `dead-${holder.startedAt}`);
     await writeFile(path, JSON.stringify({ ...holder, token: 'dead' }));
     expect(await mostAtOnce(path)).toBe(1);
+  });
+
+  it('is not held by the owner of the folder that it was copied from', async () => {
+    const [original, copy] = [join(folder, 'original'), join(folder, 'copy')];
+    await withFileLock(original, async () => {
+      await copyFile(original, copy);
+      expect(await withFileLock(copy, () => Promise.resolve('mine'), { limitMs: 200 })).toBe('mine');
+    });
   });
 
   it('names its owner, and gives up after the limit', async () => {

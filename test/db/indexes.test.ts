@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ensureIndexes, expiryIndex, type CollectionIndexes } from '../../src/db/indexes.ts';
+import { createIndex, ensureIndexes, expiryIndex, type CollectionIndexes } from '../../src/db/indexes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -25,11 +25,13 @@ describe('ensureIndexes', () => {
     expect(names.sort()).toEqual(['_id_', 'expires_at_1__id_1', 'newest_first', 'slug_unique']);
   });
 
-  it('drops the index with which earlier releases expired documents', async () => {
+  it('leaves the missing indexes of a collection with documents to the migrator', async () => {
     const events = database.db.collection('events');
-    await events.createIndex({ expires_at: 1 }, { name: 'expires_at_1', expireAfterSeconds: 0 });
-    await ensureIndexes(database.db, [{ collection: 'events', indexes: [expiryIndex] }]);
-    expect((await events.indexes()).map(({ name }) => name)).toEqual(['_id_', 'expires_at_1__id_1']);
+    await events.insertOne({ slug: 'a' });
+    const declared = { collection: 'events', indexes: [{ name: 'slug', key: { slug: 1 } }, expiryIndex] };
+    await events.createIndex({ slug: 1 }, { name: 'slug' });
+    expect(await ensureIndexes(database.db, [declared])).toEqual([{ collection: 'events', index: expiryIndex }]);
+    expect((await events.indexes()).map(({ name }) => name)).toEqual(['_id_', 'slug']);
   });
 
   it('names collection and index when an index exists with other options', async () => {
@@ -39,11 +41,13 @@ describe('ensureIndexes', () => {
       /Index "slug" of collection "other" exists with other keys or options/,
     );
   });
+});
 
+describe('createIndex', () => {
   it('reports documents that violate a unique index', async () => {
     await database.db.collection('twins').insertMany([{ slug: 'a' }, { slug: 'a' }]);
-    const unique = { collection: 'twins', indexes: [{ name: 'slug', key: { slug: 1 }, unique: true }] };
-    await expect(ensureIndexes(database.db, [unique])).rejects.toThrow(
+    const unique = { collection: 'twins', index: { name: 'slug', key: { slug: 1 }, unique: true } };
+    await expect(createIndex(database.db, unique)).rejects.toThrow(
       'Index "slug" of collection "twins" must be unique, but documents in the collection share a value.',
     );
   });

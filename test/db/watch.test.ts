@@ -7,14 +7,21 @@ import { until } from '../support/until.ts';
 
 const panic = new MongoServerError({ errmsg: 'WT_PANIC: WiredTiger library panic', code: 1 });
 const silence = new Error('no answer within 2 s');
-const times = { intervalMs: 2, silentForMs: 100, firstPauseMs: 40, longestPauseMs: 80, wellAfterMs: 200 };
+const times = {
+  intervalMs: 2,
+  silentForMs: 100,
+  workingForMs: 1_000,
+  firstPauseMs: 40,
+  longestPauseMs: 80,
+  wellAfterMs: 200,
+};
 
 let stop: (() => Promise<void>) | undefined;
 afterEach(() => stop?.());
 
 /** Watches a server in the state `state`, and counts its replacements. */
 function watch(
-  state: { running?: boolean; full?: boolean; failure?: Error; replacementFails?: boolean },
+  state: { running?: boolean; full?: boolean; failure?: Error; replacementFails?: boolean; used?: number },
   monotonic?: () => number,
 ) {
   const replacements: number[] = [];
@@ -22,6 +29,7 @@ function watch(
   const log = recordingLog();
   const watched: Watched = {
     isRunning: () => state.running !== false,
+    processorTime: () => Promise.resolve(state.used),
     openProbe: () => ({
       read: () => {
         reads += 1;
@@ -65,6 +73,33 @@ describe('watchServer', () => {
     expect(replacements).toHaveLength(1);
     expect(log.lines.join('\n')).toContain(told);
     expect(log.lines.join('\n')).toContain('works again');
+  });
+
+  it.each([
+    [0.9 * times.workingForMs, 0],
+    [1.1 * times.workingForMs, 1],
+  ])('that does not answer for %i ms while it works replaces it %i times', async (silentMs, expected) => {
+    const state = { failure: silence, used: 0 };
+    let time = 0;
+    const { replacements, seen } = watch(state, () => time);
+    for (const end = silentMs; time < end;) {
+      time += 50;
+      state.used += 5;
+      await seen();
+    }
+    expect(replacements).toHaveLength(expected);
+  });
+
+  it('replaces a server that does not answer and only answers heartbeats', async () => {
+    const state = { failure: silence, used: 0 };
+    let time = 0;
+    const { replacements, seen } = watch(state, () => time);
+    while (time < 1.5 * times.silentForMs && replacements.length === 0) {
+      time += 50;
+      state.used += 0.5;
+      await seen();
+    }
+    await until(() => replacements.length === 1);
   });
 
   it('does not replace a server that has not answered for a short time', async () => {

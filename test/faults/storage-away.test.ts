@@ -30,7 +30,7 @@ describe('a bucket that has stopped', () => {
       expect(milliseconds).toBeLessThan(14_000);
     }
     const ready = await service.call('GET', '/health/ready');
-    expect(ready.body.checks).toEqual({ database: 'ok', storage: 'unavailable' });
+    expect(ready.body.checks).toEqual({ database: 'ok', storage: 'unavailable', migration: 'complete' });
 
     await bucket.restart();
     const { method, path, body } = calls.createTestRun;

@@ -15,7 +15,7 @@ import { DatabaseFolder } from './folder.ts';
 import { isFull } from './free-space.ts';
 import { localUri, openProbe } from './identity.ts';
 import { EmbeddedDatabaseError, obtainServer, replaceServer } from './obtain-server.ts';
-import { isRunning, type Environment } from './processes.ts';
+import { isRunning, processorTimeOf, type Environment } from './processes.ts';
 import { stopServer } from './server-process.ts';
 import { watchServer, type WatchTimes } from './watch.ts';
 
@@ -85,6 +85,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
   const unwatch = watchServer(
     {
       isRunning: () => isRunning(server.pid),
+      processorTime: () => processorTimeOf(server.pid),
       openProbe: () => openProbe(server.access),
       isFull: () => isFull(folder.path),
       async replace() {

@@ -3,12 +3,12 @@ import { link, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { isMissing, readJson } from './json-file.ts';
-import { isAlive, thisProcess } from './processes.ts';
+import { isAlive, processRecordSchema, thisProcess } from './processes.ts';
 import { hasCode } from '../../runtime/system-error.ts';
 
 const POLL_MS = 50;
 
-const holderSchema = z.object({ pid: z.number(), startedAt: z.number(), token: z.string() });
+const holderSchema = z.object({ ...processRecordSchema.shape, token: z.string() });
 type Holder = z.infer<typeof holderSchema>;
 
 export interface LockOptions {
@@ -22,7 +22,7 @@ export interface LockOptions {
 
 /**
  * Runs an action while no other process (nor another call in this one) holds the lock file. The lock of a process that
- * died is taken over.
+ * died is taken over, and one that came with a copy of the folder.
  *
  * @throws Error when the lock is still held after the limit; the reason of the signal
  */
@@ -38,7 +38,7 @@ export async function withFileLock<Result>(
     signal?.throwIfAborted();
     const holder = await readHolder(path);
     if (holder === undefined) continue;
-    if (!isAlive(holder)) {
+    if (!(await isAlive(holder, path))) {
       await breakLock(path, holder);
       continue;
     }
@@ -61,7 +61,7 @@ export async function withFileLock<Result>(
 /** A hard link appears in one step and with its content, and only once under a name. */
 async function tryLock(path: string, token: string): Promise<boolean> {
   const own = `${path}.${token}`;
-  await writeFile(own, JSON.stringify({ ...thisProcess(), token } satisfies Holder), { flag: 'wx' });
+  await writeFile(own, JSON.stringify({ ...(await thisProcess(path)), token } satisfies Holder), { flag: 'wx' });
   try {
     await link(own, path);
     return true;

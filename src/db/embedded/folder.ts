@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { engineIdSchema, type EngineId } from './engines.ts';
 import { isMissing, readJson, writeJson, writePrivately } from './json-file.ts';
-import { isAlive, thisProcess } from './processes.ts';
+import { isAlive, processRecordSchema, thisProcess } from './processes.ts';
 
 const folderRecordSchema = z.object({
   /** Also stored in the database: distinguishes this folder's server from another one on the same port. */
@@ -19,8 +19,6 @@ export type FolderRecord = z.infer<typeof folderRecordSchema>;
 const serverRecordSchema = z.object({ pid: z.int().positive(), port: z.int().positive(), storagePath: z.string() });
 /** The server that was started last on a data folder. It may have ended since. */
 export type ServerRecord = z.infer<typeof serverRecordSchema>;
-
-const userSchema = z.object({ pid: z.number(), startedAt: z.number() });
 
 /**
  * The database part of a data folder:
@@ -124,17 +122,20 @@ export class DatabaseFolder {
   /** Records that this process uses the server. @returns a function that removes the record */
   async join(): Promise<() => Promise<void>> {
     const path = join(this.path, 'users', `${randomUUID()}.json`);
-    await writeJson(path, thisProcess());
+    await writeJson(path, await thisProcess(this.path));
     return () => rm(path, { force: true });
   }
 
-  /** True while a running process uses the server. Records of processes that have ended are removed. */
+  /**
+   * True while a running process uses the server. Records of processes that have ended are removed, and those that came
+   * with a copy of the folder.
+   */
   async hasUsers(): Promise<boolean> {
     const folder = join(this.path, 'users');
     let living = false;
     for (const name of await readdir(folder)) {
-      const user = userSchema.safeParse(await readJson(join(folder, name)).catch(() => undefined)).data;
-      if (user !== undefined && isAlive(user)) living = true;
+      const user = processRecordSchema.safeParse(await readJson(join(folder, name)).catch(() => undefined)).data;
+      if (user !== undefined && (await isAlive(user, this.path))) living = true;
       else await rm(join(folder, name), { force: true });
     }
     return living;

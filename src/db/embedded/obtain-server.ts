@@ -16,12 +16,14 @@ import {
   type Access,
   type ServerIdentity,
 } from './identity.ts';
-import { isRunning, runsWith } from './processes.ts';
+import { createWorkWatch, isRunning, processorTimeOf, runsWith } from './processes.ts';
 import { freePort, launchServer, ServerLaunchError, stopServer } from './server-process.ts';
 
 /** A server that is stopping or does not answer yet still holds its files. This is how long to wait for it. */
 const LAUNCH_ATTEMPTS = 10;
 const LAUNCH_PAUSE_MS = 1_000;
+/** Milliseconds for which a server that does not answer is looked at. */
+const BUSY_LOOK_MS = 1_000;
 /** Milliseconds for a server that no longer works to stop after a signal. */
 const BROKEN_SERVER_LIMIT_MS = 3_000;
 
@@ -92,11 +94,19 @@ async function startRecorded(
   record: FolderRecord,
 ): Promise<RunningServer> {
   let failure: unknown;
+  let toldBusy = false;
   for (let attempt = 1; attempt <= LAUNCH_ATTEMPTS; attempt += 1) {
     context.signal?.throwIfAborted();
     const running = await findRunning(folder, record, await folder.readPassword());
     if (running !== undefined) return running;
     await endBrokenServer(folder, record);
+    if (await isBusy(folder, record)) {
+      if (!toldBusy) context.log.info({}, 'the database server is busy; waiting until it answers');
+      toldBusy = true;
+      // This uses up no attempts.
+      attempt -= 1;
+      continue;
+    }
     try {
       return await launch(folder, context, record, await locateRecorded(context, record));
     } catch (error) {
@@ -144,6 +154,19 @@ async function endBrokenServer(folder: DatabaseFolder, { engine }: FolderRecord)
   );
   if (!isBroken(failure)) return;
   await stopServer(server.pid, BROKEN_SERVER_LIMIT_MS);
+}
+
+/**
+ * Whether the folder's server runs and works without answering, as some servers do while they build or drop an index. It
+ * locks the files, so no other can be started. Takes a second. On systems without /proc always false.
+ */
+async function isBusy(folder: DatabaseFolder, { engine }: FolderRecord): Promise<boolean> {
+  const server = await folder.readServer();
+  if (server === undefined || !(await runsWith(server.pid, folder.storagePath(engine)))) return false;
+  const work = createWorkWatch();
+  work.hasWorked(await processorTimeOf(server.pid), performance.now());
+  await sleep(BUSY_LOOK_MS);
+  return work.hasWorked(await processorTimeOf(server.pid), performance.now());
 }
 
 async function describe(

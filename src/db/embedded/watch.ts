@@ -1,5 +1,6 @@
 import type { DatabaseLog } from '../log.ts';
 import { isBroken, type ServerProbe } from './identity.ts';
+import { createWorkWatch } from './processes.ts';
 
 /** When a server is replaced, and how often one is started. Milliseconds. */
 export interface WatchTimes {
@@ -9,6 +10,8 @@ export interface WatchTimes {
    * Without an answer. A server can stop answering for some seconds under heavy writing, on a busy machine for longer.
    */
   silentForMs: number;
+  /** Without an answer while it works: some servers answer nobody else while they build or drop a large index. */
+  workingForMs: number;
   /** Before the second consecutive attempt to start a server; doubles with each further attempt. */
   firstPauseMs: number;
   longestPauseMs: number;
@@ -19,6 +22,7 @@ export interface WatchTimes {
 const usualWatchTimes: WatchTimes = {
   intervalMs: 1_000,
   silentForMs: 60_000,
+  workingForMs: 30 * 60_000,
   firstPauseMs: 1_000,
   longestPauseMs: 10_000,
   wellAfterMs: 60_000,
@@ -29,6 +33,8 @@ const BROKEN_ANSWERS = 2;
 
 export interface Watched {
   isRunning(): boolean;
+  /** Milliseconds for which the server has used a processor; undefined if that is not known. */
+  processorTime(): Promise<number | undefined>;
   /** Opens a connection to read from the current server. */
   openProbe(): ServerProbe;
   /** True while no server can start because the file system is full. */
@@ -39,8 +45,8 @@ export interface Watched {
 
 /**
  * Checks a server once a second with a real read: after a full disk, a storage engine refuses all commands, although
- * its process runs and answers pings. A server that has ended, cannot read, or has not answered for a minute is
- * replaced. Failed attempts are repeated with increasing pauses.
+ * its process runs and answers pings. A server that has ended, cannot read, or has neither answered nor worked for a
+ * minute is replaced. Failed attempts are repeated with increasing pauses.
  *
  * @returns a function that stops the checks, after the work in progress
  */
@@ -53,6 +59,8 @@ export function watchServer(
   let probe: ServerProbe | undefined;
   let brokenAnswers = 0;
   let lastAnswer = monotonic();
+  let lastWork = lastAnswer;
+  const work = createWorkWatch();
   let wellSince: number | undefined;
   let failedAttempts = 0;
   let nextAttempt = 0;
@@ -71,8 +79,13 @@ export function watchServer(
         brokenAnswers += 1;
         return brokenAnswers >= BROKEN_ANSWERS ? `cannot read any more (${messageOf(error)})` : undefined;
       }
-      const silentMs = monotonic() - lastAnswer;
-      return silentMs >= times.silentForMs ? `has not answered for ${Math.round(silentMs / 1_000)} s` : undefined;
+      const now = monotonic();
+      if (work.hasWorked(await watched.processorTime(), now)) lastWork = now;
+      const silentMs = now - lastAnswer;
+      const isIdle = now - Math.max(lastAnswer, lastWork) >= times.silentForMs;
+      return isIdle || silentMs >= times.workingForMs
+        ? `has not answered for ${Math.round(silentMs / 1_000)} s`
+        : undefined;
     }
     const now = monotonic();
     brokenAnswers = 0;

@@ -1,0 +1,6 @@
+import { dropFormerIndexes } from './0001-former-indexes.ts';
+import { markSamples } from './0002-samples.ts';
+import type { Migration } from './migration.ts';
+
+/** All migrations, in the order of their versions. The last one's version is the schema version of this release. */
+export const migrations: readonly Migration[] = [dropFormerIndexes, markSamples];

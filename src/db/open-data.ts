@@ -1,0 +1,54 @@
+import type { Database } from './client.ts';
+import { ensureIndexes, type CollectionIndexes } from './indexes.ts';
+import type { DatabaseLog } from './log.ts';
+import { createMigrator, type Migrator, type MigratorTimes } from './migrator.ts';
+import { knownVersion, openSchema, type Release } from './schema.ts';
+
+export interface OpenDataOptions {
+  readonly database: Database;
+  /** Opens connections that wait for answers without a limit. */
+  readonly openLong: () => Promise<Database>;
+  readonly release: Release;
+  readonly indexes: readonly CollectionIndexes[];
+  readonly log: DatabaseLog;
+  /** Shorter times for tests. */
+  readonly times?: MigratorTimes | undefined;
+  readonly now: () => Date;
+  readonly monotonic: () => number;
+}
+
+/** The data of a database, ready to be served. */
+export interface Data extends Pick<Migrator, 'start' | 'stop' | 'progress'> {
+  /** The schema version of the data, and the smallest one that a release must know to read it. */
+  schema(): { readonly version: number; readonly oldestReader: number };
+}
+
+/**
+ * Checks that this release can read the data, and does what must be done before requests are served. What else is to be
+ * done begins with `start`. Can be repeated.
+ *
+ * @throws DatabaseStartError when the release is too old for the data, or an index cannot be created
+ * @throws ProblemError `database-unavailable`
+ */
+export async function openData(options: OpenDataOptions): Promise<Data> {
+  const { database, indexes, release, now } = options;
+  const schema = await openSchema(database, release, now());
+  const isOlder = knownVersion(release) < schema.version();
+  // A newer release has dropped indexes that this one would create again.
+  const missing = isOlder ? [] : await ensureIndexes(database.db, indexes);
+  const migrator = createMigrator({ ...options, schema, missing });
+  try {
+    await migrator.prepare();
+  } catch (error) {
+    await migrator.stop(0);
+    throw error;
+  }
+  return {
+    start: () => {
+      migrator.start();
+    },
+    stop: (limitMs) => migrator.stop(limitMs),
+    progress: () => migrator.progress(),
+    schema: () => ({ version: schema.version(), oldestReader: schema.oldestReader() }),
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * The schema version of the data: one document, which also has the lease of the process that migrates. Every write
+ * increments its revision, so a revision that does not change shows that the holder of the lease has ended.
+ */
+import type { Collection, Db } from 'mongodb';
+import { CHECK_COLLECTION, DatabaseStartError, type Database } from './client.ts';
+import type { Migration } from './migrations/migration.ts';
+import { compareAndSet, insertOnce, read, type Change, type StampedDocument, type WriteOptions } from './writes.ts';
+
+/** An index of a collection, by name. */
+export interface IndexName {
+  readonly collection: string;
+  readonly index: string;
+}
+
+export interface SchemaDocument extends StampedDocument {
+  /** The last migration that is complete. */
+  version: number;
+  /** Releases that know no later version than this minus 1 cannot read the data. */
+  oldest_reader: number;
+  /** The releases that used the data, the newest last. */
+  releases: { release: string; schema_version: number; since: Date }[];
+  /** The process that migrates. */
+  holder?: string;
+  /** The index that it builds. Some servers leave an incomplete index behind if they are killed during the build. */
+  building?: IndexName;
+}
+
+const documentId = 'schema';
+const keptReleases = 16;
+
+/** What a release knows. */
+export interface Release {
+  /** Of the service, such as `1.2.0`. */
+  readonly name: string;
+  readonly migrations: readonly Migration[];
+}
+
+/** The newest schema version that a release knows. */
+export function knownVersion({ migrations }: Release): number {
+  return migrations.at(-1)?.version ?? 0;
+}
+
+export interface Schema {
+  readonly release: Release;
+  /** The version as this process has read it last. */
+  version(): number;
+  /** The smallest version that a release must know to read the data. */
+  oldestReader(): number;
+  read(): Promise<SchemaDocument>;
+  /** Changes the document if it still has this revision. @returns the document after the write; undefined if not */
+  change(
+    seen: SchemaDocument,
+    change: Change<SchemaDocument>,
+    options?: WriteOptions,
+  ): Promise<SchemaDocument | undefined>;
+}
+
+/**
+ * Reads the schema version, or creates it: a new database has that of the release, one of a release without schema
+ * versions has 0.
+ *
+ * @throws DatabaseStartError when the release is too old for the data
+ * @throws ProblemError `database-unavailable`
+ */
+export async function openSchema(database: Database, release: Release, now: Date): Promise<Schema> {
+  const documents: Collection<SchemaDocument> = database.db.collection('schema');
+  let last: SchemaDocument;
+  const schema: Schema = {
+    release,
+    version: () => last.version,
+    oldestReader: () => last.oldest_reader,
+    async read() {
+      const found = await read(() => documents.findOne({ _id: documentId }));
+      if (found === null) throw new Error('The document with the schema version is gone.');
+      return (last = found);
+    },
+    async change(seen, change, options) {
+      const { revision } = seen;
+      const result = await compareAndSet(documents, { id: documentId, revision, change }, options);
+      if (result.outcome !== 'done') return undefined;
+      const found = await schema.read();
+      return found;
+    },
+  };
+
+  const existing = await read(() => documents.findOne({ _id: documentId }));
+  if (existing === null) {
+    const isNew = await isEmpty(database.db);
+    await insertOnce(documents, {
+      _id: documentId,
+      version: isNew ? knownVersion(release) : 0,
+      oldest_reader: isNew ? Math.max(0, ...release.migrations.map(({ oldestReader = 0 }) => oldestReader)) : 0,
+      releases: [],
+    });
+  }
+  last = await schema.read();
+  refuseOlder(last, release);
+  await goBackIfUndone(schema, database.db);
+  await addRelease(schema, now);
+  return schema;
+}
+
+/** Whether no release has used the database before. */
+async function isEmpty(db: Db): Promise<boolean> {
+  const collections = await read(() => db.listCollections({}, { nameOnly: true }).toArray());
+  return collections.every(({ name }) => name === CHECK_COLLECTION);
+}
+
+function refuseOlder({ version, oldest_reader, releases }: SchemaDocument, release: Release): void {
+  const known = knownVersion(release);
+  if (known >= oldest_reader) return;
+  const writer = releases.findLast(({ schema_version }) => schema_version >= oldest_reader)?.release;
+  const newer = writer === undefined ? 'a later release' : `prompt-gateway ${writer}`;
+  throw new DatabaseStartError(
+    `The data has schema version ${version}, written by ${newer}. Releases that do not know version ${oldest_reader} ` +
+      `cannot read it; this is prompt-gateway ${release.name}, which knows versions up to ${known}. Nothing was ` +
+      `changed. Start ${newer} or a later one, or restore a backup from before that upgrade (guide "Upgrade and roll ` +
+      'back").',
+  );
+}
+
+/** A release without schema versions may have started since the last migration, and undone a part of it. */
+async function goBackIfUndone(schema: Schema, db: Db): Promise<void> {
+  for (const migration of schema.release.migrations) {
+    if (migration.version > schema.version() || migration.isUndone === undefined) continue;
+    const isUndone = migration.isUndone.bind(migration);
+    if (!(await read(() => isUndone(db)))) continue;
+    await repeat(schema, ({ version }) =>
+      version < migration.version ? undefined : { $set: { version: migration.version - 1 } },
+    );
+  }
+}
+
+async function addRelease(schema: Schema, now: Date): Promise<void> {
+  const own = { release: schema.release.name, schema_version: knownVersion(schema.release) };
+  await repeat(schema, ({ releases }) => {
+    const known = releases.some(
+      ({ release, schema_version }) => release === own.release && schema_version === own.schema_version,
+    );
+    return known ? undefined : { $push: { releases: { $each: [{ ...own, since: now }], $slice: -keptReleases } } };
+  });
+}
+
+/** Makes a change, however often other processes are first. @param decide returns undefined if none is needed */
+async function repeat(
+  schema: Schema,
+  decide: (document: SchemaDocument) => Change<SchemaDocument> | undefined,
+): Promise<void> {
+  for (;;) {
+    const seen = await schema.read();
+    const change = decide(seen);
+    if (change === undefined || (await schema.change(seen, change)) !== undefined) return;
+  }
+}
