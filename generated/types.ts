@@ -1505,8 +1505,8 @@ export interface paths {
         };
         /**
          * Get what runs here
-         * @description Returns the name and version of the service, and the paths of its documents. A browser (a client that prefers
-         *     `text/html`) gets a start page.
+         * @description Returns the name and version of the service, the schema version of its data, the progress of a migration after an
+         *     upgrade, and the paths of its documents. A browser (a client that prefers `text/html`) gets a start page.
          */
         get: operations["getServiceInfo"];
         put?: never;
@@ -7071,6 +7071,40 @@ export interface components {
             key: string;
         };
         /**
+         * Migration
+         * @description What is left to do after an upgrade, while requests are served: indexes to build, documents to change. Absent when
+         *     nothing is left.
+         * @example {
+         *       "status": "running",
+         *       "task": "build index \"expires_at_1__id_1\" of deliveries",
+         *       "done": 3,
+         *       "total": 14
+         *     }
+         */
+        Migration: {
+            /**
+             * @description `running`: this process does it. `waiting`: another process does it, or it begins soon. `failing`: a task failed
+             *     and will be repeated; the log says why.
+             * @example running
+             */
+            status: ("running" | "waiting" | "failing") | components["schemas"]["OtherValue"];
+            /**
+             * @description What this process does, or what failed.
+             * @example build index "expires_at_1__id_1" of deliveries
+             */
+            task?: string;
+            /**
+             * @description Tasks of this process that are complete.
+             * @example 3
+             */
+            done: number;
+            /**
+             * @description All tasks of this process.
+             * @example 14
+             */
+            total: number;
+        };
+        /**
          * ServicePath
          * @description A path on this service.
          * @example /docs
@@ -7083,6 +7117,10 @@ export interface components {
          *       "name": "prompt-gateway",
          *       "version": "1.0.0-beta.1",
          *       "secrets_key": "current",
+         *       "schema": {
+         *         "version": 2,
+         *         "oldest_reader": 0
+         *       },
          *       "links": {
          *         "api_reference": "/docs",
          *         "event_reference": "/docs/events",
@@ -7109,6 +7147,24 @@ export interface components {
              * @example current
              */
             secrets_key?: ("current" | "former" | "missing") | components["schemas"]["OtherValue"];
+            /**
+             * DataSchema
+             * @description The structure of the data in the database. Migrations of later releases change it.
+             */
+            schema: {
+                /**
+                 * @description The schema version of the data.
+                 * @example 2
+                 */
+                version: number;
+                /**
+                 * @description The smallest schema version that a release must know to use the data. Earlier releases refuse to start: this
+                 *     is how far back the service can be rolled.
+                 * @example 0
+                 */
+                oldest_reader: number;
+            };
+            migration?: components["schemas"]["Migration"];
             /** @description Paths of this service. */
             links: {
                 api_reference: components["schemas"]["ServicePath"];
@@ -15785,6 +15841,12 @@ export interface operations {
                              * @example ok
                              */
                             storage: ("ok" | "unavailable") | components["schemas"]["OtherValue"];
+                            /**
+                             * @description Whether the data has the form of this release. Until then the process serves requests, some of
+                             *     them slowly. `GET /` shows the progress.
+                             * @example complete
+                             */
+                            migration: ("complete" | "running" | "waiting" | "failing") | components["schemas"]["OtherValue"];
                         };
                     };
                 };

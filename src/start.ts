@@ -251,7 +251,7 @@ const migrationStopMs = 1_000;
 
 /** Creates a function that repeats a part of the start while the database is unavailable, until the start is stopped. */
 function patienceOf(
-  { print }: StartOptions,
+  { print, signal }: StartOptions,
   isEmbedded: boolean,
 ): <Result>(part: () => Promise<Result>) => Promise<Result> {
   const limitMs = isEmbedded ? embeddedPatienceMs : remotePatienceMs;

@@ -1209,8 +1209,8 @@ export interface ServiceResource {
   /**
    * Get what runs here.
    *
-   * Returns the name and version of the service, and the paths of its documents. A browser (a client that prefers
-   * `text/html`) gets a start page.
+   * Returns the name and version of the service, the schema version of its data, the progress of a migration after an
+   * upgrade, and the paths of its documents. A browser (a client that prefers `text/html`) gets a start page.
    */
   getInfo(options?: CallOptions<'getServiceInfo'>): Call<Schemas['ServiceInfo']>;
 
