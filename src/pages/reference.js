@@ -18,10 +18,20 @@ async function read(address) {
     const text = await response.text();
     // The documents name the address of a start without configuration. The reader came from the one that works.
     const address = location.origin + base;
-    return JSON.parse(text.replaceAll('http://127.0.0.1:8080', address).replaceAll('](/docs', `](${base}/docs`));
+    const here = text.replaceAll('http://127.0.0.1:8080', address).replaceAll('](/docs', `](${base}/docs`);
+    return JSON.parse(here, (name, value) =>
+      name === 'description' && typeof value === 'string' ? joinLines(value) : value,
+    );
   }
   element.textContent = `The reference cannot be shown: ${address} returned the status ${response.status}.`;
   throw new Error(element.textContent);
+}
+
+/** Makes one line of each paragraph: Redoc's search drops line breaks without a space in their place. */
+function joinLines(markdown) {
+  const parts = markdown.split(/(^```[^]*?^```)/m);
+  const join = (text) => text.replaceAll(/(?<=[^\n])\n *(?![-*+] |[|>#\s]|\d+[.)] )/g, ' ');
+  return parts.map((part) => (part.startsWith('```') ? part : join(part))).join('');
 }
 
 /** Applies a JSON Merge Patch (RFC 7396). */

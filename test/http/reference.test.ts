@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readGuides } from '../../src/codegen/guides.ts';
+import { useBrowser } from '../support/browser.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const browser = useBrowser();
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+describe('the reference in a browser', () => {
+  it('shows every guide, and finds its words', async () => {
+    const page = await browser.open(service.url, '/docs');
+    const guides = await readGuides(new URL('../..', import.meta.url).pathname);
+    expect(guides.length).toBeGreaterThan(5);
+    for (const { title } of guides) await page.getByRole('heading', { name: title, exact: true }).first().waitFor();
+    await page.getByText('Search', { exact: false }).first().click();
+    await page.keyboard.type('mongodump');
+    await page.getByText('mongodump', { exact: true }).first().waitFor();
+  });
+
+  it('finds texts of several lines, with the spaces between their words', async () => {
+    const page = await browser.open(service.url, '/docs');
+    await page.getByText('Search', { exact: false }).first().click();
+    await page.keyboard.type('attempts to deliver events, summed');
+    await page.getByText('attempts to deliver events, summed over all processes').first().waitFor();
+  });
+});
