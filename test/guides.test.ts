@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parse, parseAllDocuments } from 'yaml';
+import { allScopes } from '../src/app.ts';
+import { createIntegration, path as integrationsPath, secret } from './integrations/integrations-harness.ts';
+import { testDatabaseUri } from './support/database.ts';
+import { findBlock, readBlocks, readGuide } from './support/documents.ts';
+import { startServiceProcess, type ServiceProcess } from './support/service-process.ts';
+import { startTestService } from './support/service.ts';
+
+const run = promisify(execFile);
+const documented = 'http://127.0.0.1:8080';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'guides-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Runs commands of a guide as a reader does, with the service at this address. */
+async function perform(commands: string, url: string, apiKey = ''): Promise<string> {
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', commands.replaceAll(documented, url)], {
+    cwd: folder,
+    env: { ...process.env, API_KEY: apiKey },
+  });
+  return stdout;
+}
+
+function keyIn(text: string): string {
+  return /pgw_[0-9a-f]{32}_[\w-]{43}/.exec(text)?.[0] ?? '';
+}
+
+describe('the guide "Deploy"', () => {
+  it('makes every password that compose.yaml requires', async () => {
+    const blocks = readBlocks(await readGuide('2-deploy.md'));
+    await perform(findBlock(blocks, 'sh', '> .env'), documented);
+    const lines = (await readFile(path.join(folder, '.env'), 'utf8')).trim().split('\n');
+    expect(lines.every((line) => /^[A-Z0-9_]+=[0-9a-f]{64}$/.test(line))).toBe(true);
+    const compose = await readFile(new URL('../compose.yaml', import.meta.url), 'utf8');
+    const required = [...compose.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+    expect(new Set(lines.map((line) => line.split('=')[0]))).toEqual(new Set(required));
+  });
+
+  it('belongs to containers with limits, whose images are pinned by digest', async () => {
+    const compose = await readFile(new URL('../compose.yaml', import.meta.url), 'utf8');
+    const { services } = parse(compose) as { services: Record<string, { image?: string; mem_limit?: string }> };
+    expect(Object.keys(services).length).toBeGreaterThan(3);
+    for (const [name, { image, mem_limit }] of Object.entries(services)) {
+      expect([name, mem_limit]).toEqual([name, expect.stringMatching(/^\d+[mg]$/)]);
+      if (name !== 'prompt-gateway') expect(image).toMatch(/:[\w.-]+@sha256:[0-9a-f]{64}$/);
+    }
+  });
+
+  it('has a manifest for Kubernetes that asks for paths and ports of the service', async () => {
+    const manifest = findBlock(readBlocks(await readGuide('2-deploy.md')), 'yaml', 'kind: Deployment');
+    const documents = parseAllDocuments(manifest);
+    expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
+    const kinds = documents.map((document) => (document.toJS() as { kind: string }).kind);
+    expect(kinds).toEqual(['Deployment', 'Service', 'PodDisruptionBudget']);
+    const probed = new Set([...manifest.matchAll(/path: (\/health\/\w+)/g)].map(([, probe]) => probe));
+    expect(probed).toEqual(new Set(['/health/live', '/health/ready']));
+  });
+});
+
+describe('the guide "Back up and restore"', () => {
+  it('copies the folder of a running service, and starts the copy', async () => {
+    const blocks = readBlocks(await readGuide('4-back-up.md'));
+    const adminKey = randomBytes(32).toString('hex');
+    const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
+    const start = (dataDir: string): Promise<ServiceProcess> =>
+      startServiceProcess({ PORT: '0', ADMIN_API_KEY: adminKey, DATA_DIR: path.join(folder, dataDir) });
+    const running = await start('data');
+    const body = JSON.stringify({ name: 'Greeter', messages: [{ role: 'user', content: 'Hello' }] });
+    expect((await fetch(`${running.url}/api/v1/prompts`, { method: 'POST', headers, body })).status).toBe(201);
+    await perform(findBlock(blocks, 'sh', 'cp -a data backup'), running.url);
+    expect(findBlock(blocks, 'sh', 'PORT=8081')).toContain('DATA_DIR=backup');
+    const copy = await start('backup');
+    const statuses = await Promise.all(
+      ['/health/ready', '/api/v1/prompts/greeter'].map(async (target) => {
+        const { status } = await fetch(copy.url + target, { headers });
+        return status;
+      }),
+    );
+    await Promise.all([copy.stop(), running.stop()]);
+    expect(statuses).toEqual([200, 200]);
+  });
+});
+
+describe('the guide "Rotate SECRETS_KEY"', () => {
+  it('shows which keys are needed', async () => {
+    const blocks = readBlocks(await readGuide('5-rotate-secrets-key.md'));
+    const MONGODB_DATABASE = `test_${randomUUID().slice(0, 8)}`;
+    const keys = { MONGODB_DATABASE, SECRETS_KEY: randomBytes(32).toString('hex') };
+    const first = await startTestService({ environment: keys });
+    await createIntegration(first, { secret, headers: { 'X-Kitchen': 'first floor' } });
+    await first.close();
+    const service = await startTestService({ environment: keys });
+    const shown = await perform(findBlock(blocks, 'sh', 'secrets_key'), service.url);
+    const counted = await perform(findBlock(blocks, 'sh', 'stored_secrets'), service.url, service.adminKey);
+    await service.close();
+    expect(shown).toBe(findBlock(blocks, 'text', 'secrets_key'));
+    const withoutId = (text: string): string => text.replace(/key_id="[0-9a-f]{16}"/, 'key_id');
+    expect(withoutId(counted)).toBe(withoutId(findBlock(blocks, 'text', 'stored_secrets')));
+  });
+});
+
+describe('the guide "Lose a key"', () => {
+  it('replaces a lost administrator key', async () => {
+    const blocks = readBlocks(await readGuide('6-lose-a-key.md'));
+    const database = `test_${randomUUID().slice(0, 8)}`;
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'lost-key-'));
+    const settings = { PORT: '0', DATA_DIR: dataDir, MONGODB_URI: testDatabaseUri(), MONGODB_DATABASE: database };
+    const adminKey = /ADMIN_API_KEY=(\S+) npm start/.exec(findBlock(blocks, 'sh', 'ADMIN_API_KEY='))?.[1] ?? '';
+    const replace = findBlock(blocks, 'sh', '/revoke');
+    expect(replace).toContain(`API_KEY=${adminKey}\n`);
+
+    const first = await startServiceProcess(settings);
+    const lost = keyIn(first.messages.join('\n'));
+    await first.stop();
+
+    const second = await startServiceProcess({ ...settings, ADMIN_API_KEY: adminKey });
+    const { stdout } = await run('bash', ['-c', replace.replaceAll('http://127.0.0.1:8080', second.url)]);
+    await second.stop();
+
+    const third = await startServiceProcess(settings);
+    const get = (key: string): Promise<Response> =>
+      fetch(`${third.url}/api/v1/api-keys`, { headers: { authorization: `Bearer ${key}` } });
+    const refused = await Promise.all([lost, adminKey].map(async (key) => (await get(key)).status));
+    const keys = (await (await get(keyIn(stdout))).json()) as { data: { name: string; scopes: string[] }[] };
+    await third.stop();
+    await rm(dataDir, { recursive: true });
+    expect(refused).toEqual([401, 401]);
+    const made = keys.data.find(({ name }) => name === 'New administrator');
+    expect(new Set(made?.scopes)).toEqual(new Set(allScopes));
+  });
+
+  it('replaces the secrets of an integration after SECRETS_KEY was lost', async () => {
+    const blocks = readBlocks(await readGuide('6-lose-a-key.md'));
+    const MONGODB_DATABASE = `test_${randomUUID().slice(0, 8)}`;
+    const start = (): ReturnType<typeof startTestService> =>
+      startTestService({
+        environment: { MONGODB_DATABASE, SECRETS_KEY: randomBytes(32).toString('hex'), SECRETS_KEY_CHECK: 'off' },
+      });
+    const first = await start();
+    const { id } = await createIntegration(first, { secret, headers: { 'X-Kitchen': 'first floor' } });
+    await first.close();
+    const second = await start();
+    const before = await second.call('GET', `${integrationsPath}/${id}`);
+    const commands = findBlock(blocks, 'sh', 'ROTATION=').replace(/^INTEGRATION=.*$/m, `INTEGRATION=${id}`);
+    await perform(commands, second.url, second.adminKey);
+    const after = await second.call('GET', `${integrationsPath}/${id}`);
+    await second.close();
+    expect([before.status, after.status, after.body.has_secret]).toEqual([500, 200, true]);
+  });
+});
