@@ -15,7 +15,10 @@ describe('the reference in a browser', () => {
     const page = await browser.open(service.url, '/docs');
     const guides = await readGuides(new URL('../..', import.meta.url).pathname);
     expect(guides.length).toBeGreaterThan(5);
-    for (const { title } of guides) await page.getByRole('heading', { name: title, exact: true }).first().waitFor();
+    for (const { title } of guides) {
+      await page.getByText(title, { exact: true }).first().click();
+      await page.getByRole('heading', { name: title, exact: true }).first().waitFor();
+    }
     await page.getByText('Search', { exact: false }).first().click();
     await page.keyboard.type('mongodump');
     await page.getByText('mongodump', { exact: true }).first().waitFor();

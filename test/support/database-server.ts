@@ -25,8 +25,8 @@ export function engineOfTests(): EngineId {
   return engineIdSchema.parse(process.env['TEST_ENGINE'] ?? 'secantusd-py');
 }
 
-/** The fastest engine without a MongoDB. Benchmarks and fault programs prefer it. */
-export const fastEngine: EngineId = 'secantusd-rs';
+/** The engine that benchmarks and fault programs prefer: `TEST_ENGINE`, or the fastest one without a MongoDB. */
+export const fastEngine: EngineId = engineIdSchema.parse(process.env['TEST_ENGINE'] ?? 'secantusd-rs');
 
 /** Settings for a service on an engine. Engines that are only for benchmarks do not pass the check of the database. */
 export function checkSetting(engine: EngineId): Readonly<Record<string, string>> {
