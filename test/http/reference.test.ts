@@ -17,7 +17,7 @@ describe('the reference in a browser', () => {
     expect(guides.length).toBeGreaterThan(5);
     for (const { title } of guides) {
       await page.getByText(title, { exact: true }).first().click();
-      await page.getByRole('heading', { name: title, exact: true }).first().waitFor();
+      await page.getByLabel(`link to ${title}`, { exact: true }).first().waitFor({ state: 'attached' });
     }
     await page.getByText('Search', { exact: false }).first().click();
     await page.keyboard.type('mongodump');
