@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('the reference in a browser', () => {
-  it('shows every guide, and finds its words', async () => {
+  it('shows every guide, finds its words, and keeps the spaces between them', async () => {
     const page = await browser.open(service.url, '/docs');
     const guides = await readGuides(new URL('../..', import.meta.url).pathname);
     expect(guides.length).toBeGreaterThan(5);
@@ -22,11 +22,8 @@ describe('the reference in a browser', () => {
     await page.getByText('Search', { exact: false }).first().click();
     await page.keyboard.type('mongodump');
     await page.getByText('mongodump', { exact: true }).first().waitFor();
-  });
-
-  it('finds texts of several lines, with the spaces between their words', async () => {
-    const page = await browser.open(service.url, '/docs');
-    await page.getByText('Search', { exact: false }).first().click();
+    // Redoc's search drops the line breaks in a paragraph.
+    await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type('attempts to deliver events, summed');
     await page.getByText('attempts to deliver events, summed over all processes').first().waitFor();
   });
