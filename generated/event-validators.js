@@ -53,7 +53,7 @@ let data1 = data.targetUuid;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate20.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -81,7 +81,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func1(data2) > 24){
+if(data2.length > 24 && (data2.length > 48 || func1(data2) > 24)){
 validate20.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
@@ -138,7 +138,7 @@ let data5 = data4[i0];
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func1(data5) > 200){
+if(data5.length > 200 && (data5.length > 400 || func1(data5) > 200)){
 validate20.errors = [{instancePath:instancePath+"/data/itemNames/" + i0,schemaPath:"#/properties/data/properties/itemNames/items/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -183,7 +183,7 @@ let data7 = data6[i1];
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(func1(data7) > 100){
+if(data7.length > 100 && (data7.length > 200 || func1(data7) > 100)){
 validate20.errors = [{instancePath:instancePath+"/data/itemTags/" + i1,schemaPath:"#/properties/data/properties/itemTags/items/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
@@ -216,7 +216,7 @@ let data8 = data3.spotName;
 const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data8 === "string"){
-if(func1(data8) > 200){
+if(data8.length > 200 && (data8.length > 400 || func1(data8) > 200)){
 validate20.errors = [{instancePath:instancePath+"/data/spotName",schemaPath:"#/properties/data/properties/spotName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -264,7 +264,7 @@ let data10 = data3.currency;
 const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data10 === "string"){
-if(func1(data10) > 3){
+if(data10.length > 3 && (data10.length > 6 || func1(data10) > 3)){
 validate20.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
@@ -291,7 +291,7 @@ let data11 = data3.zoneName;
 const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data11 === "string"){
-if(func1(data11) > 200){
+if(data11.length > 200 && (data11.length > 400 || func1(data11) > 200)){
 validate20.errors = [{instancePath:instancePath+"/data/zoneName",schemaPath:"#/properties/data/properties/zoneName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -312,7 +312,7 @@ let data12 = data3.locationId;
 const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data12 === "string"){
-if(func1(data12) > 36){
+if(data12.length > 36 && (data12.length > 72 || func1(data12) > 36)){
 validate20.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -339,7 +339,7 @@ let data13 = data3.referenceId;
 const _errs27 = errors;
 if(errors === _errs27){
 if(typeof data13 === "string"){
-if(func1(data13) > 200){
+if(data13.length > 200 && (data13.length > 400 || func1(data13) > 200)){
 validate20.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -379,7 +379,7 @@ let data14 = data.id;
 const _errs29 = errors;
 if(errors === _errs29){
 if(typeof data14 === "string"){
-if(func1(data14) > 36){
+if(data14.length > 36 && (data14.length > 72 || func1(data14) > 36)){
 validate20.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -460,7 +460,7 @@ let data1 = data.targetUuid;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate21.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -488,7 +488,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func1(data2) > 24){
+if(data2.length > 24 && (data2.length > 48 || func1(data2) > 24)){
 validate21.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
@@ -560,7 +560,7 @@ let data5 = data3.currency;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func1(data5) > 3){
+if(data5.length > 3 && (data5.length > 6 || func1(data5) > 3)){
 validate21.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
@@ -587,7 +587,7 @@ let data6 = data3.locationId;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func1(data6) > 36){
+if(data6.length > 36 && (data6.length > 72 || func1(data6) > 36)){
 validate21.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -614,7 +614,7 @@ let data7 = data3.referenceId;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(func1(data7) > 200){
+if(data7.length > 200 && (data7.length > 400 || func1(data7) > 200)){
 validate21.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -650,7 +650,7 @@ let data8 = data.id;
 const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data8 === "string"){
-if(func1(data8) > 36){
+if(data8.length > 36 && (data8.length > 72 || func1(data8) > 36)){
 validate21.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -731,7 +731,7 @@ let data1 = data.targetUuid;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate22.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -759,7 +759,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func1(data2) > 24){
+if(data2.length > 24 && (data2.length > 48 || func1(data2) > 24)){
 validate22.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
@@ -831,7 +831,7 @@ let data5 = data3.currency;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func1(data5) > 3){
+if(data5.length > 3 && (data5.length > 6 || func1(data5) > 3)){
 validate22.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
@@ -858,7 +858,7 @@ let data6 = data3.locationId;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func1(data6) > 36){
+if(data6.length > 36 && (data6.length > 72 || func1(data6) > 36)){
 validate22.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -885,7 +885,7 @@ let data7 = data3.referenceId;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(func1(data7) > 200){
+if(data7.length > 200 && (data7.length > 400 || func1(data7) > 200)){
 validate22.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -921,7 +921,7 @@ let data8 = data.id;
 const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data8 === "string"){
-if(func1(data8) > 36){
+if(data8.length > 36 && (data8.length > 72 || func1(data8) > 36)){
 validate22.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -1002,7 +1002,7 @@ let data1 = data.targetUuid;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate23.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -1030,7 +1030,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func1(data2) > 24){
+if(data2.length > 24 && (data2.length > 48 || func1(data2) > 24)){
 validate23.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
@@ -1075,7 +1075,7 @@ let data4 = data3.locationId;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func1(data4) > 36){
+if(data4.length > 36 && (data4.length > 72 || func1(data4) > 36)){
 validate23.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -1110,7 +1110,7 @@ let data5 = data.id;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func1(data5) > 36){
+if(data5.length > 36 && (data5.length > 72 || func1(data5) > 36)){
 validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -1205,7 +1205,7 @@ let data2 = data.targetId;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func1(data2) > 36){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
 validate24.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -1233,7 +1233,7 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(errors === _errs7){
 if(typeof data3 === "string"){
-if(func1(data3) > 24){
+if(data3.length > 24 && (data3.length > 48 || func1(data3) > 24)){
 validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
@@ -1289,7 +1289,7 @@ let data6 = data5.type;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data6 === "string"){
-if(func1(data6) > 64){
+if(data6.length > 64 && (data6.length > 128 || func1(data6) > 64)){
 validate24.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#/properties/data/properties/cause/properties/type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -1316,7 +1316,7 @@ let data7 = data5.targetUuid;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(func1(data7) > 36){
+if(data7.length > 36 && (data7.length > 72 || func1(data7) > 36)){
 validate24.errors = [{instancePath:instancePath+"/data/cause/targetUuid",schemaPath:"#/properties/data/properties/cause/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -1356,7 +1356,7 @@ let data8 = data4.locationId;
 const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data8 === "string"){
-if(func1(data8) > 36){
+if(data8.length > 36 && (data8.length > 72 || func1(data8) > 36)){
 validate24.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -1396,7 +1396,7 @@ let data9 = data.id;
 const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
-if(func1(data9) > 36){
+if(data9.length > 36 && (data9.length > 72 || func1(data9) > 36)){
 validate24.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -1480,7 +1480,7 @@ let data1 = data.targetUuid;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate25.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -1508,7 +1508,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func1(data2) > 24){
+if(data2.length > 24 && (data2.length > 48 || func1(data2) > 24)){
 validate25.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
@@ -1554,7 +1554,7 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(errors === _errs9){
 if(typeof data4 === "string"){
-if(func1(data4) > 10){
+if(data4.length > 10 && (data4.length > 20 || func1(data4) > 10)){
 validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
 return false;
 }
@@ -1642,7 +1642,7 @@ let data7 = data3.currency;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data7 === "string"){
-if(func1(data7) > 3){
+if(data7.length > 3 && (data7.length > 6 || func1(data7) > 3)){
 validate25.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
@@ -1669,7 +1669,7 @@ let data8 = data3.locationName;
 const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data8 === "string"){
-if(func1(data8) > 200){
+if(data8.length > 200 && (data8.length > 400 || func1(data8) > 200)){
 validate25.errors = [{instancePath:instancePath+"/data/locationName",schemaPath:"#/properties/data/properties/locationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -1690,7 +1690,7 @@ let data9 = data3.locationId;
 const _errs19 = errors;
 if(errors === _errs19){
 if(typeof data9 === "string"){
-if(func1(data9) > 36){
+if(data9.length > 36 && (data9.length > 72 || func1(data9) > 36)){
 validate25.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -1734,7 +1734,7 @@ let data10 = data.id;
 const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data10 === "string"){
-if(func1(data10) > 36){
+if(data10.length > 36 && (data10.length > 72 || func1(data10) > 36)){
 validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -1816,7 +1816,7 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(func1(data1) > 24){
+if(data1.length > 24 && (data1.length > 48 || func1(data1) > 24)){
 validate26.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
@@ -1867,7 +1867,7 @@ let data3 = data.id;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data3 === "string"){
-if(func1(data3) > 36){
+if(data3.length > 36 && (data3.length > 72 || func1(data3) > 36)){
 validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }

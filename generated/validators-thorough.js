@@ -99,7 +99,7 @@ errors++;
 if(data1.after !== undefined){
 let data3 = data1.after;
 if(typeof data3 === "string"){
-if(func1(data3) > 160){
+if(data3.length > 160 && (data3.length > 320 || func1(data3) > 160)){
 const err6 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -109,7 +109,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err7 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -179,7 +179,7 @@ errors++;
 if(data1.q !== undefined){
 let data5 = data1.q;
 if(typeof data5 === "string"){
-if(func1(data5) > 200){
+if(data5.length > 200 && (data5.length > 400 || func1(data5) > 200)){
 const err13 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -189,7 +189,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 const err14 = {instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err14];
@@ -324,7 +324,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2["Idempotency-Key"] !== undefined){
 let data3 = data2["Idempotency-Key"];
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 const err4 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -334,7 +334,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err5 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -444,7 +444,7 @@ vErrors.push(err0);
 errors++;
 }
 if(typeof data === "string"){
-if(func1(data) > 1000000){
+if(data.length > 1000000 && (data.length > 2000000 || func1(data) > 1000000)){
 const err1 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -635,7 +635,7 @@ errors++;
 if(data0.text !== undefined){
 let data5 = data0.text;
 if(typeof data5 === "string"){
-if(func1(data5) > 1000000){
+if(data5.length > 1000000 && (data5.length > 2000000 || func1(data5) > 1000000)){
 const err14 = {instancePath:instancePath+"/" + i0+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
 if(vErrors === null){
 vErrors = [err14];
@@ -660,7 +660,7 @@ errors++;
 if(data0.url !== undefined){
 let data6 = data0.url;
 if(typeof data6 === "string"){
-if(func1(data6) > 20000000){
+if(data6.length > 20000000 && (data6.length > 40000000 || func1(data6) > 20000000)){
 const err16 = {instancePath:instancePath+"/" + i0+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"};
 if(vErrors === null){
 vErrors = [err16];
@@ -983,7 +983,7 @@ errors++;
 for(const key1 in data2){
 const _errs11 = errors;
 if(typeof key1 === "string"){
-if(func1(key1) > 1000){
+if(key1.length > 1000 && (key1.length > 2000 || func1(key1) > 1000)){
 const err9 = {instancePath:instancePath+"/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err9];
@@ -1031,7 +1031,7 @@ errors++;
 if(data.name !== undefined){
 let data3 = data.name;
 if(typeof data3 === "string"){
-if(func1(data3) > 64){
+if(data3.length > 64 && (data3.length > 128 || func1(data3) > 64)){
 const err13 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -1066,7 +1066,7 @@ errors++;
 if(data.description !== undefined){
 let data4 = data.description;
 if(typeof data4 === "string"){
-if(func1(data4) > 4000){
+if(data4.length > 4000 && (data4.length > 8000 || func1(data4) > 4000)){
 const err16 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err16];
@@ -1178,7 +1178,7 @@ errors++;
 if(data0.name !== undefined){
 let data1 = data0.name;
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
+if(data1.length > 64 && (data1.length > 128 || func1(data1) > 64)){
 const err5 = {instancePath:instancePath+"/" + i0+"/name",schemaPath:"#/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -1213,7 +1213,7 @@ errors++;
 if(data0.description !== undefined){
 let data2 = data0.description;
 if(typeof data2 === "string"){
-if(func1(data2) > 4000){
+if(data2.length > 4000 && (data2.length > 8000 || func1(data2) > 4000)){
 const err8 = {instancePath:instancePath+"/" + i0+"/description",schemaPath:"#/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -1251,7 +1251,7 @@ errors++;
 for(const key1 in data3){
 const _errs11 = errors;
 if(typeof key1 === "string"){
-if(func1(key1) > 1000){
+if(key1.length > 1000 && (key1.length > 2000 || func1(key1) > 1000)){
 const err11 = {instancePath:instancePath+"/" + i0+"/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err11];
@@ -1365,7 +1365,7 @@ errors++;
 if(data.provider !== undefined){
 let data0 = data.provider;
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 const err2 = {instancePath:instancePath+"/provider",schemaPath:"contract#/$defs/ProviderId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -1400,7 +1400,7 @@ errors++;
 if(data.model !== undefined){
 let data1 = data.model;
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 const err5 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -1540,7 +1540,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 const err3 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/PromptName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -1550,7 +1550,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err4 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/PromptName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -1621,7 +1621,7 @@ vErrors = null;
 }
 }
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err9 = {instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -1631,7 +1631,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err10 = {instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -1666,7 +1666,7 @@ errors++;
 if(data.description !== undefined){
 let data2 = data.description;
 if(typeof data2 === "string"){
-if(func1(data2) > 4000){
+if(data2.length > 4000 && (data2.length > 8000 || func1(data2) > 4000)){
 const err13 = {instancePath:instancePath+"/description",schemaPath:"contract#/$defs/PromptDescription/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -1710,7 +1710,7 @@ errors++;
 for(const key1 in data4){
 const _errs16 = errors;
 if(typeof key1 === "string"){
-if(func1(key1) > 64){
+if(key1.length > 64 && (key1.length > 128 || func1(key1) > 64)){
 const err16 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err16];
@@ -1771,7 +1771,7 @@ errors++;
 if(data5.default !== undefined){
 let data6 = data5.default;
 if(typeof data6 === "string"){
-if(func1(data6) > 100000){
+if(data6.length > 100000 && (data6.length > 200000 || func1(data6) > 100000)){
 const err21 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/default",schemaPath:"contract#/$defs/VariableDefinitionInput/properties/default/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters"};
 if(vErrors === null){
 vErrors = [err21];
@@ -1796,7 +1796,7 @@ errors++;
 if(data5.description !== undefined){
 let data7 = data5.description;
 if(typeof data7 === "string"){
-if(func1(data7) > 1000){
+if(data7.length > 1000 && (data7.length > 2000 || func1(data7) > 1000)){
 const err23 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/description",schemaPath:"contract#/$defs/VariableDefinitionInput/properties/description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err23];
@@ -1869,7 +1869,7 @@ errors++;
 if(data.selected_provider !== undefined){
 let data10 = data.selected_provider;
 if(typeof data10 === "string"){
-if(func1(data10) > 200){
+if(data10.length > 200 && (data10.length > 400 || func1(data10) > 200)){
 const err29 = {instancePath:instancePath+"/selected_provider",schemaPath:"contract#/$defs/ProviderId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err29];
@@ -1904,7 +1904,7 @@ errors++;
 if(data.selected_model !== undefined){
 let data11 = data.selected_model;
 if(typeof data11 === "string"){
-if(func1(data11) > 200){
+if(data11.length > 200 && (data11.length > 400 || func1(data11) > 200)){
 const err32 = {instancePath:instancePath+"/selected_model",schemaPath:"contract#/$defs/ModelId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err32];
@@ -2128,7 +2128,7 @@ const len0 = data17.length;
 for(let i0=0; i0<len0; i0++){
 let data18 = data17[i0];
 if(typeof data18 === "string"){
-if(func1(data18) > 1000){
+if(data18.length > 1000 && (data18.length > 2000 || func1(data18) > 1000)){
 const err51 = {instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err51];
@@ -2138,7 +2138,7 @@ vErrors.push(err51);
 }
 errors++;
 }
-if(func1(data18) < 1){
+if(data18.length < 2 && func1(data18) < 1){
 const err52 = {instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err52];
@@ -2380,7 +2380,7 @@ errors++;
 if(data26.name !== undefined){
 let data27 = data26.name;
 if(typeof data27 === "string"){
-if(func1(data27) > 64){
+if(data27.length > 64 && (data27.length > 128 || func1(data27) > 64)){
 const err71 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err71];
@@ -2473,7 +2473,7 @@ errors++;
 for(const key6 in data28){
 const _errs80 = errors;
 if(typeof key6 === "string"){
-if(func1(key6) > 200){
+if(key6.length > 200 && (key6.length > 400 || func1(key6) > 200)){
 const err78 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
 if(vErrors === null){
 vErrors = [err78];
@@ -2532,7 +2532,7 @@ errors++;
 for(const key8 in data29){
 const _errs85 = errors;
 if(typeof key8 === "string"){
-if(func1(key8) > 100){
+if(key8.length > 100 && (key8.length > 200 || func1(key8) > 100)){
 const err83 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key8};
 if(vErrors === null){
 vErrors = [err83];
@@ -2700,7 +2700,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err2 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -2710,7 +2710,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -2785,7 +2785,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err9 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -2878,7 +2878,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err2 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -2888,7 +2888,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -2963,7 +2963,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -3053,7 +3053,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 const err1 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/PromptName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -3063,7 +3063,7 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err2 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/PromptName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -3134,7 +3134,7 @@ vErrors = null;
 }
 }
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err7 = {instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -3144,7 +3144,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err8 = {instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -3189,7 +3189,7 @@ vErrors.push(err11);
 errors++;
 }
 if(typeof data2 === "string"){
-if(func1(data2) > 4000){
+if(data2.length > 4000 && (data2.length > 8000 || func1(data2) > 4000)){
 const err12 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -3233,7 +3233,7 @@ errors++;
 for(const key1 in data4){
 const _errs15 = errors;
 if(typeof key1 === "string"){
-if(func1(key1) > 64){
+if(key1.length > 64 && (key1.length > 128 || func1(key1) > 64)){
 const err15 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err15];
@@ -3294,7 +3294,7 @@ errors++;
 if(data5.default !== undefined){
 let data6 = data5.default;
 if(typeof data6 === "string"){
-if(func1(data6) > 100000){
+if(data6.length > 100000 && (data6.length > 200000 || func1(data6) > 100000)){
 const err20 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/default",schemaPath:"contract#/$defs/VariableDefinitionInput/properties/default/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters"};
 if(vErrors === null){
 vErrors = [err20];
@@ -3319,7 +3319,7 @@ errors++;
 if(data5.description !== undefined){
 let data7 = data5.description;
 if(typeof data7 === "string"){
-if(func1(data7) > 1000){
+if(data7.length > 1000 && (data7.length > 2000 || func1(data7) > 1000)){
 const err22 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/description",schemaPath:"contract#/$defs/VariableDefinitionInput/properties/description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err22];
@@ -3392,7 +3392,7 @@ vErrors.push(err27);
 errors++;
 }
 if(typeof data10 === "string"){
-if(func1(data10) > 200){
+if(data10.length > 200 && (data10.length > 400 || func1(data10) > 200)){
 const err28 = {instancePath:instancePath+"/selected_provider",schemaPath:"#/properties/selected_provider/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err28];
@@ -3427,7 +3427,7 @@ vErrors.push(err30);
 errors++;
 }
 if(typeof data11 === "string"){
-if(func1(data11) > 200){
+if(data11.length > 200 && (data11.length > 400 || func1(data11) > 200)){
 const err31 = {instancePath:instancePath+"/selected_model",schemaPath:"#/properties/selected_model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err31];
@@ -3641,7 +3641,7 @@ const len0 = data17.length;
 for(let i0=0; i0<len0; i0++){
 let data18 = data17[i0];
 if(typeof data18 === "string"){
-if(func1(data18) > 1000){
+if(data18.length > 1000 && (data18.length > 2000 || func1(data18) > 1000)){
 const err49 = {instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err49];
@@ -3651,7 +3651,7 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(func1(data18) < 1){
+if(data18.length < 2 && func1(data18) < 1){
 const err50 = {instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err50];
@@ -3893,7 +3893,7 @@ errors++;
 if(data26.name !== undefined){
 let data27 = data26.name;
 if(typeof data27 === "string"){
-if(func1(data27) > 64){
+if(data27.length > 64 && (data27.length > 128 || func1(data27) > 64)){
 const err69 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err69];
@@ -3986,7 +3986,7 @@ errors++;
 for(const key6 in data28){
 const _errs77 = errors;
 if(typeof key6 === "string"){
-if(func1(key6) > 200){
+if(key6.length > 200 && (key6.length > 400 || func1(key6) > 200)){
 const err76 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
 if(vErrors === null){
 vErrors = [err76];
@@ -4045,7 +4045,7 @@ errors++;
 for(const key8 in data29){
 const _errs82 = errors;
 if(typeof key8 === "string"){
-if(func1(key8) > 100){
+if(key8.length > 100 && (key8.length > 200 || func1(key8) > 100)){
 const err81 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key8};
 if(vErrors === null){
 vErrors = [err81];
@@ -4136,7 +4136,7 @@ errors++;
 if(data.id !== undefined){
 let data33 = data.id;
 if(typeof data33 === "string"){
-if(func1(data33) > 36){
+if(data33.length > 36 && (data33.length > 72 || func1(data33) > 36)){
 const err88 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/PromptId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err88];
@@ -4255,7 +4255,7 @@ vErrors = null;
 }
 }
 if(typeof key9 === "string"){
-if(func1(key9) > 32){
+if(key9.length > 32 && (key9.length > 64 || func1(key9) > 32)){
 const err97 = {instancePath:instancePath+"/labels",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters",propertyName:key9};
 if(vErrors === null){
 vErrors = [err97];
@@ -4348,7 +4348,7 @@ errors++;
 if(data.created_at !== undefined){
 let data37 = data.created_at;
 if(typeof data37 === "string"){
-if(func1(data37) > 64){
+if(data37.length > 64 && (data37.length > 128 || func1(data37) > 64)){
 const err105 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err105];
@@ -4393,7 +4393,7 @@ errors++;
 if(data.updated_at !== undefined){
 let data38 = data.updated_at;
 if(typeof data38 === "string"){
-if(func1(data38) > 64){
+if(data38.length > 64 && (data38.length > 128 || func1(data38) > 64)){
 const err109 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err109];
@@ -4465,7 +4465,7 @@ errors++;
 for(const key11 in data40){
 const _errs118 = errors;
 if(typeof key11 === "string"){
-if(func1(key11) > 100){
+if(key11.length > 100 && (key11.length > 200 || func1(key11) > 100)){
 const err115 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key11};
 if(vErrors === null){
 vErrors = [err115];
@@ -4602,7 +4602,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err2 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -4612,7 +4612,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -4687,7 +4687,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -4780,7 +4780,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err2 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -4790,7 +4790,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -4887,7 +4887,7 @@ errors++;
 if(data2.after !== undefined){
 let data4 = data2.after;
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 const err11 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err11];
@@ -4897,7 +4897,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err12 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -5058,7 +5058,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -5068,7 +5068,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err4 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -5178,7 +5178,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(data4["If-None-Match"] !== undefined){
 let data5 = data4["If-None-Match"];
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 const err13 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -5281,7 +5281,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -5291,7 +5291,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err4 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -5401,7 +5401,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(data4["Idempotency-Key"] !== undefined){
 let data5 = data4["Idempotency-Key"];
 if(typeof data5 === "string"){
-if(func1(data5) > 257){
+if(data5.length > 257 && (data5.length > 514 || func1(data5) > 257)){
 const err13 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -5411,7 +5411,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 const err14 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err14];
@@ -5446,7 +5446,7 @@ errors++;
 if(data4["If-Match"] !== undefined){
 let data6 = data4["If-Match"];
 if(typeof data6 === "string"){
-if(func1(data6) > 1000){
+if(data6.length > 1000 && (data6.length > 2000 || func1(data6) > 1000)){
 const err17 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err17];
@@ -5539,7 +5539,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err2 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -5549,7 +5549,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -5646,7 +5646,7 @@ errors++;
 if(data2.after !== undefined){
 let data4 = data2.after;
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 const err11 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err11];
@@ -5656,7 +5656,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err12 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -5817,7 +5817,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -5827,7 +5827,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err4 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -5898,7 +5898,7 @@ vErrors = null;
 }
 }
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 const err9 = {instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -5973,7 +5973,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(data4["If-None-Match"] !== undefined){
 let data5 = data4["If-None-Match"];
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 const err15 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -6077,7 +6077,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -6087,7 +6087,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err4 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -6158,7 +6158,7 @@ vErrors = null;
 }
 }
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 const err9 = {instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -6233,7 +6233,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(data4["If-Match"] !== undefined){
 let data5 = data4["If-Match"];
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 const err15 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -6258,7 +6258,7 @@ errors++;
 if(data4["If-None-Match"] !== undefined){
 let data6 = data4["If-None-Match"];
 if(typeof data6 === "string"){
-if(func1(data6) > 1){
+if(data6.length > 1 && (data6.length > 2 || func1(data6) > 1)){
 const err17 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1},message:"must NOT have more than 1 characters"};
 if(vErrors === null){
 vErrors = [err17];
@@ -6459,7 +6459,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -6469,7 +6469,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err4 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -6540,7 +6540,7 @@ vErrors = null;
 }
 }
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 const err9 = {instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -6615,7 +6615,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(data4["If-Match"] !== undefined){
 let data5 = data4["If-Match"];
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 const err15 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -6718,7 +6718,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -6728,7 +6728,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err4 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -6799,7 +6799,7 @@ vErrors = null;
 }
 }
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 const err9 = {instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -6896,7 +6896,7 @@ errors++;
 if(data3.after !== undefined){
 let data5 = data3.after;
 if(typeof data5 === "string"){
-if(func1(data5) > 160){
+if(data5.length > 160 && (data5.length > 320 || func1(data5) > 160)){
 const err17 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err17];
@@ -6906,7 +6906,7 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 const err18 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err18];
@@ -7057,7 +7057,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err2 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -7067,7 +7067,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -7142,7 +7142,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["Idempotency-Key"] !== undefined){
 let data4 = data3["Idempotency-Key"];
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
+if(data4.length > 257 && (data4.length > 514 || func1(data4) > 257)){
 const err9 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -7152,7 +7152,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err10 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -7222,7 +7222,7 @@ errors++;
 if(data3["Cache-Control"] !== undefined){
 let data6 = data3["Cache-Control"];
 if(typeof data6 === "string"){
-if(func1(data6) > 1000){
+if(data6.length > 1000 && (data6.length > 2000 || func1(data6) > 1000)){
 const err16 = {instancePath:instancePath+"/headers/Cache-Control",schemaPath:"#/properties/headers/properties/Cache-Control/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err16];
@@ -7301,7 +7301,7 @@ errors++;
 for(const key0 in data){
 const _errs1 = errors;
 if(typeof key0 === "string"){
-if(func1(key0) > 64){
+if(key0.length > 64 && (key0.length > 128 || func1(key0) > 64)){
 const err1 = {instancePath,schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key0};
 if(vErrors === null){
 vErrors = [err1];
@@ -7464,7 +7464,7 @@ vErrors = null;
 }
 }
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 const err6 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -7499,7 +7499,7 @@ errors++;
 if(data.provider !== undefined){
 let data3 = data.provider;
 if(typeof data3 === "string"){
-if(func1(data3) > 200){
+if(data3.length > 200 && (data3.length > 400 || func1(data3) > 200)){
 const err9 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -7534,7 +7534,7 @@ errors++;
 if(data.model !== undefined){
 let data4 = data.model;
 if(typeof data4 === "string"){
-if(func1(data4) > 200){
+if(data4.length > 200 && (data4.length > 400 || func1(data4) > 200)){
 const err12 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -7758,7 +7758,7 @@ const len0 = data10.length;
 for(let i0=0; i0<len0; i0++){
 let data11 = data10[i0];
 if(typeof data11 === "string"){
-if(func1(data11) > 1000){
+if(data11.length > 1000 && (data11.length > 2000 || func1(data11) > 1000)){
 const err31 = {instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err31];
@@ -7768,7 +7768,7 @@ vErrors.push(err31);
 }
 errors++;
 }
-if(func1(data11) < 1){
+if(data11.length < 2 && func1(data11) < 1){
 const err32 = {instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err32];
@@ -8010,7 +8010,7 @@ errors++;
 if(data19.name !== undefined){
 let data20 = data19.name;
 if(typeof data20 === "string"){
-if(func1(data20) > 64){
+if(data20.length > 64 && (data20.length > 128 || func1(data20) > 64)){
 const err51 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err51];
@@ -8103,7 +8103,7 @@ errors++;
 for(const key3 in data21){
 const _errs54 = errors;
 if(typeof key3 === "string"){
-if(func1(key3) > 200){
+if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
 const err58 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
 if(vErrors === null){
 vErrors = [err58];
@@ -8162,7 +8162,7 @@ errors++;
 for(const key5 in data22){
 const _errs59 = errors;
 if(typeof key5 === "string"){
-if(func1(key5) > 100){
+if(key5.length > 100 && (key5.length > 200 || func1(key5) > 100)){
 const err63 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key5};
 if(vErrors === null){
 vErrors = [err63];
@@ -8320,7 +8320,7 @@ errors++;
 if(data26.content !== undefined){
 let data28 = data26.content;
 if(typeof data28 === "string"){
-if(func1(data28) > 10000000){
+if(data28.length > 10000000 && (data28.length > 20000000 || func1(data28) > 10000000)){
 const err74 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err74];
@@ -8603,7 +8603,7 @@ vErrors.push(err89);
 errors++;
 }
 if(typeof data33 === "string"){
-if(func1(data33) > 10000000){
+if(data33.length > 10000000 && (data33.length > 20000000 || func1(data33) > 10000000)){
 const err90 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err90];
@@ -8794,7 +8794,7 @@ errors++;
 if(data34.text !== undefined){
 let data39 = data34.text;
 if(typeof data39 === "string"){
-if(func1(data39) > 1000000){
+if(data39.length > 1000000 && (data39.length > 2000000 || func1(data39) > 1000000)){
 const err103 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
 if(vErrors === null){
 vErrors = [err103];
@@ -8819,7 +8819,7 @@ errors++;
 if(data34.url !== undefined){
 let data40 = data34.url;
 if(typeof data40 === "string"){
-if(func1(data40) > 20000000){
+if(data40.length > 20000000 && (data40.length > 40000000 || func1(data40) > 20000000)){
 const err105 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"};
 if(vErrors === null){
 vErrors = [err105];
@@ -8927,7 +8927,7 @@ errors++;
 if(data42.id !== undefined){
 let data43 = data42.id;
 if(typeof data43 === "string"){
-if(func1(data43) > 1000){
+if(data43.length > 1000 && (data43.length > 2000 || func1(data43) > 1000)){
 const err114 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err114];
@@ -8937,7 +8937,7 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(func1(data43) < 1){
+if(data43.length < 2 && func1(data43) < 1){
 const err115 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err115];
@@ -8962,7 +8962,7 @@ errors++;
 if(data42.name !== undefined){
 let data44 = data42.name;
 if(typeof data44 === "string"){
-if(func1(data44) > 1000){
+if(data44.length > 1000 && (data44.length > 2000 || func1(data44) > 1000)){
 const err117 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err117];
@@ -8972,7 +8972,7 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(func1(data44) < 1){
+if(data44.length < 2 && func1(data44) < 1){
 const err118 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err118];
@@ -8997,7 +8997,7 @@ errors++;
 if(data42.arguments !== undefined){
 let data45 = data42.arguments;
 if(typeof data45 === "string"){
-if(func1(data45) > 10000000){
+if(data45.length > 10000000 && (data45.length > 20000000 || func1(data45) > 10000000)){
 const err120 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err120];
@@ -9035,7 +9035,7 @@ errors++;
 for(const key9 in data46){
 const _errs120 = errors;
 if(typeof key9 === "string"){
-if(func1(key9) > 200){
+if(key9.length > 200 && (key9.length > 400 || func1(key9) > 200)){
 const err123 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key9};
 if(vErrors === null){
 vErrors = [err123];
@@ -9107,7 +9107,7 @@ errors++;
 if(data26.tool_call_id !== undefined){
 let data47 = data26.tool_call_id;
 if(typeof data47 === "string"){
-if(func1(data47) > 1000){
+if(data47.length > 1000 && (data47.length > 2000 || func1(data47) > 1000)){
 const err129 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err129];
@@ -9117,7 +9117,7 @@ vErrors.push(err129);
 }
 errors++;
 }
-if(func1(data47) < 1){
+if(data47.length < 2 && func1(data47) < 1){
 const err130 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err130];
@@ -9278,7 +9278,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err2 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -9288,7 +9288,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -9492,7 +9492,7 @@ vErrors = null;
 }
 }
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 const err6 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -9527,7 +9527,7 @@ errors++;
 if(data.provider !== undefined){
 let data3 = data.provider;
 if(typeof data3 === "string"){
-if(func1(data3) > 200){
+if(data3.length > 200 && (data3.length > 400 || func1(data3) > 200)){
 const err9 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -9562,7 +9562,7 @@ errors++;
 if(data.model !== undefined){
 let data4 = data.model;
 if(typeof data4 === "string"){
-if(func1(data4) > 200){
+if(data4.length > 200 && (data4.length > 400 || func1(data4) > 200)){
 const err12 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -9786,7 +9786,7 @@ const len0 = data10.length;
 for(let i0=0; i0<len0; i0++){
 let data11 = data10[i0];
 if(typeof data11 === "string"){
-if(func1(data11) > 1000){
+if(data11.length > 1000 && (data11.length > 2000 || func1(data11) > 1000)){
 const err31 = {instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err31];
@@ -9796,7 +9796,7 @@ vErrors.push(err31);
 }
 errors++;
 }
-if(func1(data11) < 1){
+if(data11.length < 2 && func1(data11) < 1){
 const err32 = {instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err32];
@@ -10038,7 +10038,7 @@ errors++;
 if(data19.name !== undefined){
 let data20 = data19.name;
 if(typeof data20 === "string"){
-if(func1(data20) > 64){
+if(data20.length > 64 && (data20.length > 128 || func1(data20) > 64)){
 const err51 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err51];
@@ -10131,7 +10131,7 @@ errors++;
 for(const key3 in data21){
 const _errs54 = errors;
 if(typeof key3 === "string"){
-if(func1(key3) > 200){
+if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
 const err58 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
 if(vErrors === null){
 vErrors = [err58];
@@ -10190,7 +10190,7 @@ errors++;
 for(const key5 in data22){
 const _errs59 = errors;
 if(typeof key5 === "string"){
-if(func1(key5) > 100){
+if(key5.length > 100 && (key5.length > 200 || func1(key5) > 100)){
 const err63 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key5};
 if(vErrors === null){
 vErrors = [err63];
@@ -10348,7 +10348,7 @@ errors++;
 if(data26.content !== undefined){
 let data28 = data26.content;
 if(typeof data28 === "string"){
-if(func1(data28) > 10000000){
+if(data28.length > 10000000 && (data28.length > 20000000 || func1(data28) > 10000000)){
 const err74 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err74];
@@ -10631,7 +10631,7 @@ vErrors.push(err89);
 errors++;
 }
 if(typeof data33 === "string"){
-if(func1(data33) > 10000000){
+if(data33.length > 10000000 && (data33.length > 20000000 || func1(data33) > 10000000)){
 const err90 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err90];
@@ -10822,7 +10822,7 @@ errors++;
 if(data34.text !== undefined){
 let data39 = data34.text;
 if(typeof data39 === "string"){
-if(func1(data39) > 1000000){
+if(data39.length > 1000000 && (data39.length > 2000000 || func1(data39) > 1000000)){
 const err103 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
 if(vErrors === null){
 vErrors = [err103];
@@ -10847,7 +10847,7 @@ errors++;
 if(data34.url !== undefined){
 let data40 = data34.url;
 if(typeof data40 === "string"){
-if(func1(data40) > 20000000){
+if(data40.length > 20000000 && (data40.length > 40000000 || func1(data40) > 20000000)){
 const err105 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"};
 if(vErrors === null){
 vErrors = [err105];
@@ -10955,7 +10955,7 @@ errors++;
 if(data42.id !== undefined){
 let data43 = data42.id;
 if(typeof data43 === "string"){
-if(func1(data43) > 1000){
+if(data43.length > 1000 && (data43.length > 2000 || func1(data43) > 1000)){
 const err114 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err114];
@@ -10965,7 +10965,7 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(func1(data43) < 1){
+if(data43.length < 2 && func1(data43) < 1){
 const err115 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err115];
@@ -10990,7 +10990,7 @@ errors++;
 if(data42.name !== undefined){
 let data44 = data42.name;
 if(typeof data44 === "string"){
-if(func1(data44) > 1000){
+if(data44.length > 1000 && (data44.length > 2000 || func1(data44) > 1000)){
 const err117 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err117];
@@ -11000,7 +11000,7 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(func1(data44) < 1){
+if(data44.length < 2 && func1(data44) < 1){
 const err118 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err118];
@@ -11025,7 +11025,7 @@ errors++;
 if(data42.arguments !== undefined){
 let data45 = data42.arguments;
 if(typeof data45 === "string"){
-if(func1(data45) > 10000000){
+if(data45.length > 10000000 && (data45.length > 20000000 || func1(data45) > 10000000)){
 const err120 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err120];
@@ -11063,7 +11063,7 @@ errors++;
 for(const key9 in data46){
 const _errs120 = errors;
 if(typeof key9 === "string"){
-if(func1(key9) > 200){
+if(key9.length > 200 && (key9.length > 400 || func1(key9) > 200)){
 const err123 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key9};
 if(vErrors === null){
 vErrors = [err123];
@@ -11135,7 +11135,7 @@ errors++;
 if(data26.tool_call_id !== undefined){
 let data47 = data26.tool_call_id;
 if(typeof data47 === "string"){
-if(func1(data47) > 1000){
+if(data47.length > 1000 && (data47.length > 2000 || func1(data47) > 1000)){
 const err129 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err129];
@@ -11145,7 +11145,7 @@ vErrors.push(err129);
 }
 errors++;
 }
-if(func1(data47) < 1){
+if(data47.length < 2 && func1(data47) < 1){
 const err130 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err130];
@@ -11306,7 +11306,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err2 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -11316,7 +11316,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -11482,7 +11482,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err2 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -11492,7 +11492,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -11567,7 +11567,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["Idempotency-Key"] !== undefined){
 let data4 = data3["Idempotency-Key"];
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
+if(data4.length > 257 && (data4.length > 514 || func1(data4) > 257)){
 const err9 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -11577,7 +11577,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err10 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -11612,7 +11612,7 @@ errors++;
 if(data3.Prefer !== undefined){
 let data5 = data3.Prefer;
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 const err13 = {instancePath:instancePath+"/headers/Prefer",schemaPath:"#/properties/headers/properties/Prefer/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -11821,7 +11821,7 @@ vErrors = null;
 }
 }
 if(typeof data4 === "string"){
-if(func1(data4) > 32){
+if(data4.length > 32 && (data4.length > 64 || func1(data4) > 32)){
 const err10 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -11956,7 +11956,7 @@ errors++;
 if(data0.slugOrId !== undefined){
 let data1 = data0.slugOrId;
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 const err2 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -11966,7 +11966,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -12038,7 +12038,7 @@ vErrors.push(err8);
 errors++;
 }
 if(typeof data3 === "string"){
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err9 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -12098,7 +12098,7 @@ errors++;
 if(data2.after !== undefined){
 let data5 = data2.after;
 if(typeof data5 === "string"){
-if(func1(data5) > 160){
+if(data5.length > 160 && (data5.length > 320 || func1(data5) > 160)){
 const err14 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err14];
@@ -12108,7 +12108,7 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 const err15 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -12260,7 +12260,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -12335,7 +12335,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -12428,7 +12428,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -12503,7 +12503,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -12718,7 +12718,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2["Idempotency-Key"] !== undefined){
 let data3 = data2["Idempotency-Key"];
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 const err4 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -12728,7 +12728,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err5 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -12840,7 +12840,7 @@ vErrors.push(err2);
 errors++;
 }
 if(typeof data0 === "string"){
-if(func1(data0) > 80){
+if(data0.length > 80 && (data0.length > 160 || func1(data0) > 80)){
 const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -12850,7 +12850,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -12875,7 +12875,7 @@ vErrors.push(err5);
 errors++;
 }
 if(typeof data1 === "string"){
-if(func1(data1) > 32){
+if(data1.length > 32 && (data1.length > 64 || func1(data1) > 32)){
 const err6 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -12885,7 +12885,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err7 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -12923,7 +12923,7 @@ errors++;
 for(const key1 in data2){
 const _errs8 = errors;
 if(typeof key1 === "string"){
-if(func1(key1) > 64){
+if(key1.length > 64 && (key1.length > 128 || func1(key1) > 64)){
 const err10 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err10];
@@ -12979,7 +12979,7 @@ vErrors.push(err14);
 errors++;
 }
 if(typeof data3 === "string"){
-if(func1(data3) > 1000000){
+if(data3.length > 1000000 && (data3.length > 2000000 || func1(data3) > 1000000)){
 const err15 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -13047,7 +13047,7 @@ vErrors.push(err2);
 errors++;
 }
 if(typeof data0 === "string"){
-if(func1(data0) > 500){
+if(data0.length > 500 && (data0.length > 1000 || func1(data0) > 500)){
 const err3 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -13057,7 +13057,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err4 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -13155,7 +13155,7 @@ errors++;
 if(data3.tool_call_id !== undefined){
 let data5 = data3.tool_call_id;
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 const err10 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/then/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -13400,7 +13400,7 @@ vErrors.push(err24);
 errors++;
 }
 if(typeof data11 === "string"){
-if(func1(data11) > 10000000){
+if(data11.length > 10000000 && (data11.length > 20000000 || func1(data11) > 10000000)){
 const err25 = {instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err25];
@@ -13757,7 +13757,7 @@ errors++;
 if(data12.text !== undefined){
 let data20 = data12.text;
 if(typeof data20 === "string"){
-if(func1(data20) > 10000000){
+if(data20.length > 10000000 && (data20.length > 20000000 || func1(data20) > 10000000)){
 const err44 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/text",schemaPath:"#/properties/messages/items/properties/content/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err44];
@@ -13782,7 +13782,7 @@ errors++;
 if(data12.refusal !== undefined){
 let data21 = data12.refusal;
 if(typeof data21 === "string"){
-if(func1(data21) > 10000000){
+if(data21.length > 10000000 && (data21.length > 20000000 || func1(data21) > 10000000)){
 const err46 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/refusal",schemaPath:"#/properties/messages/items/properties/content/items/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err46];
@@ -13832,7 +13832,7 @@ errors++;
 if(data22.url !== undefined){
 let data23 = data22.url;
 if(typeof data23 === "string"){
-if(func1(data23) > 20000000){
+if(data23.length > 20000000 && (data23.length > 40000000 || func1(data23) > 20000000)){
 const err50 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"};
 if(vErrors === null){
 vErrors = [err50];
@@ -13928,7 +13928,7 @@ vErrors.push(err57);
 errors++;
 }
 if(typeof data26 === "string"){
-if(func1(data26) > 200){
+if(data26.length > 200 && (data26.length > 400 || func1(data26) > 200)){
 const err58 = {instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err58];
@@ -13953,7 +13953,7 @@ vErrors.push(err59);
 errors++;
 }
 if(typeof data27 === "string"){
-if(func1(data27) > 10000000){
+if(data27.length > 10000000 && (data27.length > 20000000 || func1(data27) > 10000000)){
 const err60 = {instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err60];
@@ -14037,7 +14037,7 @@ errors++;
 if(data29.id !== undefined){
 let data30 = data29.id;
 if(typeof data30 === "string"){
-if(func1(data30) > 1000){
+if(data30.length > 1000 && (data30.length > 2000 || func1(data30) > 1000)){
 const err67 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err67];
@@ -14047,7 +14047,7 @@ vErrors.push(err67);
 }
 errors++;
 }
-if(func1(data30) < 1){
+if(data30.length < 2 && func1(data30) < 1){
 const err68 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err68];
@@ -14165,7 +14165,7 @@ errors++;
 if(data33.name !== undefined){
 let data34 = data33.name;
 if(typeof data34 === "string"){
-if(func1(data34) > 1000){
+if(data34.length > 1000 && (data34.length > 2000 || func1(data34) > 1000)){
 const err78 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err78];
@@ -14175,7 +14175,7 @@ vErrors.push(err78);
 }
 errors++;
 }
-if(func1(data34) < 1){
+if(data34.length < 2 && func1(data34) < 1){
 const err79 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err79];
@@ -14200,7 +14200,7 @@ errors++;
 if(data33.arguments !== undefined){
 let data35 = data33.arguments;
 if(typeof data35 === "string"){
-if(func1(data35) > 10000000){
+if(data35.length > 10000000 && (data35.length > 20000000 || func1(data35) > 10000000)){
 const err81 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err81];
@@ -14250,7 +14250,7 @@ errors++;
 for(const key6 in data36){
 const _errs95 = errors;
 if(typeof key6 === "string"){
-if(func1(key6) > 200){
+if(key6.length > 200 && (key6.length > 400 || func1(key6) > 200)){
 const err85 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
 if(vErrors === null){
 vErrors = [err85];
@@ -14312,7 +14312,7 @@ vErrors.push(err89);
 errors++;
 }
 if(typeof data37 === "string"){
-if(func1(data37) > 1000){
+if(data37.length > 1000 && (data37.length > 2000 || func1(data37) > 1000)){
 const err90 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err90];
@@ -14322,7 +14322,7 @@ vErrors.push(err90);
 }
 errors++;
 }
-if(func1(data37) < 1){
+if(data37.length < 2 && func1(data37) < 1){
 const err91 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err91];
@@ -14374,7 +14374,7 @@ errors++;
 for(const key7 in data39){
 const _errs103 = errors;
 if(typeof key7 === "string"){
-if(func1(key7) > 200){
+if(key7.length > 200 && (key7.length > 400 || func1(key7) > 200)){
 const err95 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key7};
 if(vErrors === null){
 vErrors = [err95];
@@ -14612,7 +14612,7 @@ vErrors.push(err114);
 errors++;
 }
 if(typeof data46 === "string"){
-if(func1(data46) > 1000){
+if(data46.length > 1000 && (data46.length > 2000 || func1(data46) > 1000)){
 const err115 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err115];
@@ -14622,7 +14622,7 @@ vErrors.push(err115);
 }
 errors++;
 }
-if(func1(data46) < 1){
+if(data46.length < 2 && func1(data46) < 1){
 const err116 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err116];
@@ -14658,7 +14658,7 @@ const len4 = data46.length;
 for(let i4=0; i4<len4; i4++){
 let data47 = data46[i4];
 if(typeof data47 === "string"){
-if(func1(data47) > 1000){
+if(data47.length > 1000 && (data47.length > 2000 || func1(data47) > 1000)){
 const err119 = {instancePath:instancePath+"/stop/" + i4,schemaPath:"#/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err119];
@@ -14668,7 +14668,7 @@ vErrors.push(err119);
 }
 errors++;
 }
-if(func1(data47) < 1){
+if(data47.length < 2 && func1(data47) < 1){
 const err120 = {instancePath:instancePath+"/stop/" + i4,schemaPath:"#/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err120];
@@ -15004,7 +15004,7 @@ errors++;
 if(data57.name !== undefined){
 let data58 = data57.name;
 if(typeof data58 === "string"){
-if(func1(data58) > 64){
+if(data58.length > 64 && (data58.length > 128 || func1(data58) > 64)){
 const err145 = {instancePath:instancePath+"/response_format/json_schema/name",schemaPath:"#/properties/response_format/properties/json_schema/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err145];
@@ -15049,7 +15049,7 @@ vErrors.push(err148);
 errors++;
 }
 if(typeof data59 === "string"){
-if(func1(data59) > 4000){
+if(data59.length > 4000 && (data59.length > 8000 || func1(data59) > 4000)){
 const err149 = {instancePath:instancePath+"/response_format/json_schema/description",schemaPath:"#/properties/response_format/properties/json_schema/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err149];
@@ -15077,7 +15077,7 @@ errors++;
 for(const key10 in data60){
 const _errs151 = errors;
 if(typeof key10 === "string"){
-if(func1(key10) > 1000){
+if(key10.length > 1000 && (key10.length > 2000 || func1(key10) > 1000)){
 const err151 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
 if(vErrors === null){
 vErrors = [err151];
@@ -15259,7 +15259,7 @@ errors++;
 if(data65.name !== undefined){
 let data66 = data65.name;
 if(typeof data66 === "string"){
-if(func1(data66) > 64){
+if(data66.length > 64 && (data66.length > 128 || func1(data66) > 64)){
 const err166 = {instancePath:instancePath+"/tools/" + i5+"/function/name",schemaPath:"#/properties/tools/items/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err166];
@@ -15304,7 +15304,7 @@ vErrors.push(err169);
 errors++;
 }
 if(typeof data67 === "string"){
-if(func1(data67) > 4000){
+if(data67.length > 4000 && (data67.length > 8000 || func1(data67) > 4000)){
 const err170 = {instancePath:instancePath+"/tools/" + i5+"/function/description",schemaPath:"#/properties/tools/items/properties/function/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err170];
@@ -15332,7 +15332,7 @@ errors++;
 for(const key13 in data68){
 const _errs173 = errors;
 if(typeof key13 === "string"){
-if(func1(key13) > 1000){
+if(key13.length > 1000 && (key13.length > 2000 || func1(key13) > 1000)){
 const err172 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key13};
 if(vErrors === null){
 vErrors = [err172];
@@ -15429,7 +15429,7 @@ vErrors.push(err179);
 errors++;
 }
 if(typeof data70 === "string"){
-if(func1(data70) > 8){
+if(data70.length > 8 && (data70.length > 16 || func1(data70) > 8)){
 const err180 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 8},message:"must NOT have more than 8 characters"};
 if(vErrors === null){
 vErrors = [err180];
@@ -15534,7 +15534,7 @@ errors++;
 if(data72.name !== undefined){
 let data73 = data72.name;
 if(typeof data73 === "string"){
-if(func1(data73) > 64){
+if(data73.length > 64 && (data73.length > 128 || func1(data73) > 64)){
 const err189 = {instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err189];
@@ -15659,7 +15659,7 @@ vErrors.push(err198);
 errors++;
 }
 if(typeof data78 === "string"){
-if(func1(data78) > 1000){
+if(data78.length > 1000 && (data78.length > 2000 || func1(data78) > 1000)){
 const err199 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err199];
@@ -15684,7 +15684,7 @@ vErrors.push(err200);
 errors++;
 }
 if(typeof data79 === "string"){
-if(func1(data79) > 1000){
+if(data79.length > 1000 && (data79.length > 2000 || func1(data79) > 1000)){
 const err201 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err201];
@@ -15722,7 +15722,7 @@ errors++;
 for(const key17 in data80){
 const _errs203 = errors;
 if(typeof key17 === "string"){
-if(func1(key17) > 200){
+if(key17.length > 200 && (key17.length > 400 || func1(key17) > 200)){
 const err204 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key17};
 if(vErrors === null){
 vErrors = [err204];
@@ -15748,7 +15748,7 @@ errors++;
 for(const key18 in data80){
 let data81 = data80[key18];
 if(typeof data81 === "string"){
-if(func1(data81) > 10000){
+if(data81.length > 10000 && (data81.length > 20000 || func1(data81) > 10000)){
 const err206 = {instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
 if(vErrors === null){
 vErrors = [err206];
@@ -15798,7 +15798,7 @@ vErrors.push(err209);
 errors++;
 }
 if(typeof data83 === "string"){
-if(func1(data83) > 1000){
+if(data83.length > 1000 && (data83.length > 2000 || func1(data83) > 1000)){
 const err210 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err210];
@@ -15823,7 +15823,7 @@ vErrors.push(err211);
 errors++;
 }
 if(typeof data84 === "string"){
-if(func1(data84) > 100){
+if(data84.length > 100 && (data84.length > 200 || func1(data84) > 100)){
 const err212 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err212];
@@ -16245,7 +16245,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2["Idempotency-Key"] !== undefined){
 let data3 = data2["Idempotency-Key"];
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 const err4 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -16255,7 +16255,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err5 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -16365,7 +16365,7 @@ vErrors.push(err2);
 errors++;
 }
 if(typeof data0 === "string"){
-if(func1(data0) > 80){
+if(data0.length > 80 && (data0.length > 160 || func1(data0) > 80)){
 const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -16375,7 +16375,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -16400,7 +16400,7 @@ vErrors.push(err5);
 errors++;
 }
 if(typeof data1 === "string"){
-if(func1(data1) > 32){
+if(data1.length > 32 && (data1.length > 64 || func1(data1) > 32)){
 const err6 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -16410,7 +16410,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err7 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -16448,7 +16448,7 @@ errors++;
 for(const key1 in data2){
 const _errs8 = errors;
 if(typeof key1 === "string"){
-if(func1(key1) > 64){
+if(key1.length > 64 && (key1.length > 128 || func1(key1) > 64)){
 const err10 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err10];
@@ -16504,7 +16504,7 @@ vErrors.push(err14);
 errors++;
 }
 if(typeof data3 === "string"){
-if(func1(data3) > 1000000){
+if(data3.length > 1000000 && (data3.length > 2000000 || func1(data3) > 1000000)){
 const err15 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -16562,7 +16562,7 @@ vErrors.push(err1);
 errors++;
 }
 if(typeof data0 === "string"){
-if(func1(data0) > 500){
+if(data0.length > 500 && (data0.length > 1000 || func1(data0) > 500)){
 const err2 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -16572,7 +16572,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err3 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -16603,7 +16603,7 @@ vErrors.push(err4);
 errors++;
 }
 if(typeof data2 === "string"){
-if(func1(data2) > 10000000){
+if(data2.length > 10000000 && (data2.length > 20000000 || func1(data2) > 10000000)){
 const err5 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -16704,7 +16704,7 @@ errors++;
 if(data3.name !== undefined){
 let data5 = data3.name;
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 const err12 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/allOf/0/then/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -17187,7 +17187,7 @@ vErrors.push(err47);
 errors++;
 }
 if(typeof data29 === "string"){
-if(func1(data29) > 200){
+if(data29.length > 200 && (data29.length > 400 || func1(data29) > 200)){
 const err48 = {instancePath:instancePath+"/input/" + i0+"/id",schemaPath:"#/properties/input/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err48];
@@ -17212,7 +17212,7 @@ vErrors.push(err49);
 errors++;
 }
 if(typeof data30 === "string"){
-if(func1(data30) > 100){
+if(data30.length > 100 && (data30.length > 200 || func1(data30) > 100)){
 const err50 = {instancePath:instancePath+"/input/" + i0+"/status",schemaPath:"#/properties/input/items/properties/status/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err50];
@@ -17260,7 +17260,7 @@ vErrors.push(err53);
 errors++;
 }
 if(typeof data32 === "string"){
-if(func1(data32) > 100){
+if(data32.length > 100 && (data32.length > 200 || func1(data32) > 100)){
 const err54 = {instancePath:instancePath+"/input/" + i0+"/phase",schemaPath:"#/properties/input/items/properties/phase/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err54];
@@ -17285,7 +17285,7 @@ vErrors.push(err55);
 errors++;
 }
 if(typeof data33 === "string"){
-if(func1(data33) > 10000000){
+if(data33.length > 10000000 && (data33.length > 20000000 || func1(data33) > 10000000)){
 const err56 = {instancePath:instancePath+"/input/" + i0+"/content",schemaPath:"#/properties/input/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err56];
@@ -17733,7 +17733,7 @@ errors++;
 if(data34.text !== undefined){
 let data55 = data34.text;
 if(typeof data55 === "string"){
-if(func1(data55) > 10000000){
+if(data55.length > 10000000 && (data55.length > 20000000 || func1(data55) > 10000000)){
 const err87 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/text",schemaPath:"#/properties/input/items/properties/content/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err87];
@@ -17758,7 +17758,7 @@ errors++;
 if(data34.refusal !== undefined){
 let data56 = data34.refusal;
 if(typeof data56 === "string"){
-if(func1(data56) > 10000000){
+if(data56.length > 10000000 && (data56.length > 20000000 || func1(data56) > 10000000)){
 const err89 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/refusal",schemaPath:"#/properties/input/items/properties/content/items/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err89];
@@ -17783,7 +17783,7 @@ errors++;
 if(data34.image_url !== undefined){
 let data57 = data34.image_url;
 if(typeof data57 === "string"){
-if(func1(data57) > 20000000){
+if(data57.length > 20000000 && (data57.length > 40000000 || func1(data57) > 20000000)){
 const err91 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/image_url",schemaPath:"#/properties/input/items/properties/content/items/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"};
 if(vErrors === null){
 vErrors = [err91];
@@ -17880,7 +17880,7 @@ errors++;
 for(const key3 in data61){
 const _errs73 = errors;
 if(typeof key3 === "string"){
-if(func1(key3) > 200){
+if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
 const err99 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
 if(vErrors === null){
 vErrors = [err99];
@@ -17972,7 +17972,7 @@ errors++;
 if(data3.call_id !== undefined){
 let data64 = data3.call_id;
 if(typeof data64 === "string"){
-if(func1(data64) > 1000){
+if(data64.length > 1000 && (data64.length > 2000 || func1(data64) > 1000)){
 const err106 = {instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err106];
@@ -17982,7 +17982,7 @@ vErrors.push(err106);
 }
 errors++;
 }
-if(func1(data64) < 1){
+if(data64.length < 2 && func1(data64) < 1){
 const err107 = {instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err107];
@@ -18017,7 +18017,7 @@ vErrors.push(err109);
 errors++;
 }
 if(typeof data65 === "string"){
-if(func1(data65) > 1000){
+if(data65.length > 1000 && (data65.length > 2000 || func1(data65) > 1000)){
 const err110 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err110];
@@ -18027,7 +18027,7 @@ vErrors.push(err110);
 }
 errors++;
 }
-if(func1(data65) < 1){
+if(data65.length < 2 && func1(data65) < 1){
 const err111 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err111];
@@ -18042,7 +18042,7 @@ errors++;
 if(data3.arguments !== undefined){
 let data66 = data3.arguments;
 if(typeof data66 === "string"){
-if(func1(data66) > 10000000){
+if(data66.length > 10000000 && (data66.length > 20000000 || func1(data66) > 10000000)){
 const err112 = {instancePath:instancePath+"/input/" + i0+"/arguments",schemaPath:"#/properties/input/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err112];
@@ -18080,7 +18080,7 @@ errors++;
 for(const key4 in data67){
 const _errs87 = errors;
 if(typeof key4 === "string"){
-if(func1(key4) > 200){
+if(key4.length > 200 && (key4.length > 400 || func1(key4) > 200)){
 const err115 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key4};
 if(vErrors === null){
 vErrors = [err115];
@@ -18128,7 +18128,7 @@ vErrors.push(err118);
 errors++;
 }
 if(typeof data68 === "string"){
-if(func1(data68) > 10000000){
+if(data68.length > 10000000 && (data68.length > 20000000 || func1(data68) > 10000000)){
 const err119 = {instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err119];
@@ -18212,7 +18212,7 @@ errors++;
 if(data69.text !== undefined){
 let data71 = data69.text;
 if(typeof data71 === "string"){
-if(func1(data71) > 10000000){
+if(data71.length > 10000000 && (data71.length > 20000000 || func1(data71) > 10000000)){
 const err126 = {instancePath:instancePath+"/input/" + i0+"/output/" + i4+"/text",schemaPath:"#/properties/input/items/properties/output/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err126];
@@ -18311,7 +18311,7 @@ vErrors.push(err133);
 errors++;
 }
 if(typeof data75 === "string"){
-if(func1(data75) > 10000000){
+if(data75.length > 10000000 && (data75.length > 20000000 || func1(data75) > 10000000)){
 const err134 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err134];
@@ -18538,7 +18538,7 @@ errors++;
 if(data77.name !== undefined){
 let data84 = data77.name;
 if(typeof data84 === "string"){
-if(func1(data84) > 64){
+if(data84.length > 64 && (data84.length > 128 || func1(data84) > 64)){
 const err150 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err150];
@@ -18586,7 +18586,7 @@ errors++;
 for(const key8 in data85){
 const _errs123 = errors;
 if(typeof key8 === "string"){
-if(func1(key8) > 1000){
+if(key8.length > 1000 && (key8.length > 2000 || func1(key8) > 1000)){
 const err154 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key8};
 if(vErrors === null){
 vErrors = [err154];
@@ -18634,7 +18634,7 @@ vErrors.push(err157);
 errors++;
 }
 if(typeof data86 === "string"){
-if(func1(data86) > 4000){
+if(data86.length > 4000 && (data86.length > 8000 || func1(data86) > 4000)){
 const err158 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err158];
@@ -18771,7 +18771,7 @@ errors++;
 if(data90.name !== undefined){
 let data92 = data90.name;
 if(typeof data92 === "string"){
-if(func1(data92) > 64){
+if(data92.length > 64 && (data92.length > 128 || func1(data92) > 64)){
 const err169 = {instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err169];
@@ -18816,7 +18816,7 @@ vErrors.push(err172);
 errors++;
 }
 if(typeof data93 === "string"){
-if(func1(data93) > 4000){
+if(data93.length > 4000 && (data93.length > 8000 || func1(data93) > 4000)){
 const err173 = {instancePath:instancePath+"/tools/" + i5+"/description",schemaPath:"#/properties/tools/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err173];
@@ -18854,7 +18854,7 @@ errors++;
 for(const key10 in data94){
 const _errs144 = errors;
 if(typeof key10 === "string"){
-if(func1(key10) > 1000){
+if(key10.length > 1000 && (key10.length > 2000 || func1(key10) > 1000)){
 const err176 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
 if(vErrors === null){
 vErrors = [err176];
@@ -18989,7 +18989,7 @@ vErrors.push(err186);
 errors++;
 }
 if(typeof data100 === "string"){
-if(func1(data100) > 10){
+if(data100.length > 10 && (data100.length > 20 || func1(data100) > 10)){
 const err187 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err187];
@@ -19069,7 +19069,7 @@ errors++;
 if(data100.name !== undefined){
 let data102 = data100.name;
 if(typeof data102 === "string"){
-if(func1(data102) > 64){
+if(data102.length > 64 && (data102.length > 128 || func1(data102) > 64)){
 const err194 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err194];
@@ -19465,7 +19465,7 @@ errors++;
 for(const key14 in data116){
 const _errs193 = errors;
 if(typeof key14 === "string"){
-if(func1(key14) > 64){
+if(key14.length > 64 && (key14.length > 128 || func1(key14) > 64)){
 const err227 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key14};
 if(vErrors === null){
 vErrors = [err227];
@@ -19491,7 +19491,7 @@ errors++;
 for(const key15 in data116){
 let data117 = data116[key15];
 if(typeof data117 === "string"){
-if(func1(data117) > 512){
+if(data117.length > 512 && (data117.length > 1024 || func1(data117) > 512)){
 const err229 = {instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err229];
@@ -19590,7 +19590,7 @@ vErrors.push(err236);
 errors++;
 }
 if(typeof data121 === "string"){
-if(func1(data121) > 1000){
+if(data121.length > 1000 && (data121.length > 2000 || func1(data121) > 1000)){
 const err237 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err237];
@@ -19615,7 +19615,7 @@ vErrors.push(err238);
 errors++;
 }
 if(typeof data122 === "string"){
-if(func1(data122) > 1000){
+if(data122.length > 1000 && (data122.length > 2000 || func1(data122) > 1000)){
 const err239 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err239];
@@ -19640,7 +19640,7 @@ vErrors.push(err240);
 errors++;
 }
 if(typeof data123 === "string"){
-if(func1(data123) > 1000){
+if(data123.length > 1000 && (data123.length > 2000 || func1(data123) > 1000)){
 const err241 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err241];
@@ -19665,7 +19665,7 @@ vErrors.push(err242);
 errors++;
 }
 if(typeof data124 === "string"){
-if(func1(data124) > 100){
+if(data124.length > 100 && (data124.length > 200 || func1(data124) > 100)){
 const err243 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err243];
@@ -20052,7 +20052,7 @@ errors++;
 if(data0.model !== undefined){
 let data1 = data0.model;
 if(typeof data1 === "string"){
-if(func1(data1) > 401){
+if(data1.length > 401 && (data1.length > 802 || func1(data1) > 401)){
 const err2 = {instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/maxLength",keyword:"maxLength",params:{limit: 401},message:"must NOT have more than 401 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -20062,7 +20062,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -20276,7 +20276,7 @@ errors++;
 if(data1.after !== undefined){
 let data4 = data1.after;
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 const err8 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -20286,7 +20286,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err9 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -20465,7 +20465,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2["Idempotency-Key"] !== undefined){
 let data3 = data2["Idempotency-Key"];
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 const err4 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -20475,7 +20475,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err5 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -20588,7 +20588,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 const err2 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/SpotId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -20623,7 +20623,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -20633,7 +20633,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err6 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -20718,7 +20718,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 const err2 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ZoneId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -20753,7 +20753,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -20763,7 +20763,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err6 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -20945,7 +20945,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 const err4 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -20955,7 +20955,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -20990,7 +20990,7 @@ errors++;
 if(data.currency !== undefined){
 let data1 = data.currency;
 if(typeof data1 === "string"){
-if(func1(data1) > 3){
+if(data1.length > 3 && (data1.length > 6 || func1(data1) > 3)){
 const err8 = {instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -21025,7 +21025,7 @@ errors++;
 if(data.timezone !== undefined){
 let data2 = data.timezone;
 if(typeof data2 === "string"){
-if(func1(data2) > 64){
+if(data2.length > 64 && (data2.length > 128 || func1(data2) > 64)){
 const err11 = {instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err11];
@@ -21035,7 +21035,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 const err12 = {instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -21070,7 +21070,7 @@ errors++;
 if(data.fiscal_day_end !== undefined){
 let data3 = data.fiscal_day_end;
 if(typeof data3 === "string"){
-if(func1(data3) > 5){
+if(data3.length > 5 && (data3.length > 10 || func1(data3) > 5)){
 const err15 = {instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/maxLength",keyword:"maxLength",params:{limit: 5},message:"must NOT have more than 5 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -21271,7 +21271,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -21346,7 +21346,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -21439,7 +21439,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -21514,7 +21514,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -21598,7 +21598,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 const err1 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -21608,7 +21608,7 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err2 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -21643,7 +21643,7 @@ errors++;
 if(data.currency !== undefined){
 let data1 = data.currency;
 if(typeof data1 === "string"){
-if(func1(data1) > 3){
+if(data1.length > 3 && (data1.length > 6 || func1(data1) > 3)){
 const err5 = {instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -21678,7 +21678,7 @@ errors++;
 if(data.timezone !== undefined){
 let data2 = data.timezone;
 if(typeof data2 === "string"){
-if(func1(data2) > 64){
+if(data2.length > 64 && (data2.length > 128 || func1(data2) > 64)){
 const err8 = {instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -21688,7 +21688,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 const err9 = {instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -21723,7 +21723,7 @@ errors++;
 if(data.fiscal_day_end !== undefined){
 let data3 = data.fiscal_day_end;
 if(typeof data3 === "string"){
-if(func1(data3) > 5){
+if(data3.length > 5 && (data3.length > 10 || func1(data3) > 5)){
 const err12 = {instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/maxLength",keyword:"maxLength",params:{limit: 5},message:"must NOT have more than 5 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -21846,7 +21846,7 @@ errors++;
 if(data.id !== undefined){
 let data8 = data.id;
 if(typeof data8 === "string"){
-if(func1(data8) > 36){
+if(data8.length > 36 && (data8.length > 72 || func1(data8) > 36)){
 const err22 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err22];
@@ -21881,7 +21881,7 @@ errors++;
 if(data.created_at !== undefined){
 let data9 = data.created_at;
 if(typeof data9 === "string"){
-if(func1(data9) > 64){
+if(data9.length > 64 && (data9.length > 128 || func1(data9) > 64)){
 const err25 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err25];
@@ -21926,7 +21926,7 @@ errors++;
 if(data.updated_at !== undefined){
 let data10 = data.updated_at;
 if(typeof data10 === "string"){
-if(func1(data10) > 64){
+if(data10.length > 64 && (data10.length > 128 || func1(data10) > 64)){
 const err29 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err29];
@@ -22048,7 +22048,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -22145,7 +22145,7 @@ errors++;
 if(data2.after !== undefined){
 let data4 = data2.after;
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 const err10 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -22155,7 +22155,7 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err11 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err11];
@@ -22319,7 +22319,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -22354,7 +22354,7 @@ errors++;
 if(data0.date !== undefined){
 let data2 = data0.date;
 if(typeof data2 === "string"){
-if(func1(data2) > 10){
+if(data2.length > 10 && (data2.length > 20 || func1(data2) > 10)){
 const err6 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -22439,7 +22439,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(data4["If-None-Match"] !== undefined){
 let data5 = data4["If-None-Match"];
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 const err13 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -22542,7 +22542,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -22577,7 +22577,7 @@ errors++;
 if(data0.date !== undefined){
 let data2 = data0.date;
 if(typeof data2 === "string"){
-if(func1(data2) > 10){
+if(data2.length > 10 && (data2.length > 20 || func1(data2) > 10)){
 const err6 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -22662,7 +22662,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(data4["If-Match"] !== undefined){
 let data5 = data4["If-Match"];
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 const err13 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -22770,7 +22770,7 @@ errors++;
 if(data1.location_id !== undefined){
 let data2 = data1.location_id;
 if(typeof data2 === "string"){
-if(func1(data2) > 36){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
 const err3 = {instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -22780,7 +22780,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data2) < 36){
+if(data2.length < 72 && func1(data2) < 36){
 const err4 = {instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -22873,7 +22873,7 @@ errors++;
 if(data1.after !== undefined){
 let data5 = data1.after;
 if(typeof data5 === "string"){
-if(func1(data5) > 160){
+if(data5.length > 160 && (data5.length > 320 || func1(data5) > 160)){
 const err12 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -22883,7 +22883,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 const err13 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -23062,7 +23062,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2["Idempotency-Key"] !== undefined){
 let data3 = data2["Idempotency-Key"];
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 const err4 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -23072,7 +23072,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err5 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -23183,7 +23183,7 @@ errors++;
 if(data.location_id !== undefined){
 let data0 = data.location_id;
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 const err3 = {instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -23218,7 +23218,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 const err6 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -23228,7 +23228,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err7 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -23354,7 +23354,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -23429,7 +23429,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -23522,7 +23522,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -23597,7 +23597,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -23677,7 +23677,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 const err1 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -23687,7 +23687,7 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err2 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -23734,7 +23734,7 @@ errors++;
 if(data.id !== undefined){
 let data2 = data.id;
 if(typeof data2 === "string"){
-if(func1(data2) > 36){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
 const err6 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -23769,7 +23769,7 @@ errors++;
 if(data.location_id !== undefined){
 let data3 = data.location_id;
 if(typeof data3 === "string"){
-if(func1(data3) > 36){
+if(data3.length > 36 && (data3.length > 72 || func1(data3) > 36)){
 const err9 = {instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -23804,7 +23804,7 @@ errors++;
 if(data.created_at !== undefined){
 let data4 = data.created_at;
 if(typeof data4 === "string"){
-if(func1(data4) > 64){
+if(data4.length > 64 && (data4.length > 128 || func1(data4) > 64)){
 const err12 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -23849,7 +23849,7 @@ errors++;
 if(data.updated_at !== undefined){
 let data5 = data.updated_at;
 if(typeof data5 === "string"){
-if(func1(data5) > 64){
+if(data5.length > 64 && (data5.length > 128 || func1(data5) > 64)){
 const err16 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err16];
@@ -23986,7 +23986,7 @@ errors++;
 if(data1.location_id !== undefined){
 let data2 = data1.location_id;
 if(typeof data2 === "string"){
-if(func1(data2) > 36){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
 const err3 = {instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -23996,7 +23996,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data2) < 36){
+if(data2.length < 72 && func1(data2) < 36){
 const err4 = {instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -24031,7 +24031,7 @@ errors++;
 if(data1.category_id !== undefined){
 let data3 = data1.category_id;
 if(typeof data3 === "string"){
-if(func1(data3) > 36){
+if(data3.length > 36 && (data3.length > 72 || func1(data3) > 36)){
 const err7 = {instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -24041,7 +24041,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(func1(data3) < 36){
+if(data3.length < 72 && func1(data3) < 36){
 const err8 = {instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -24134,7 +24134,7 @@ errors++;
 if(data1.after !== undefined){
 let data6 = data1.after;
 if(typeof data6 === "string"){
-if(func1(data6) > 160){
+if(data6.length > 160 && (data6.length > 320 || func1(data6) > 160)){
 const err16 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err16];
@@ -24144,7 +24144,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(func1(data6) < 1){
+if(data6.length < 2 && func1(data6) < 1){
 const err17 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err17];
@@ -24323,7 +24323,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2["Idempotency-Key"] !== undefined){
 let data3 = data2["Idempotency-Key"];
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 const err4 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -24333,7 +24333,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err5 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -24431,7 +24431,7 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(typeof data0 === "string"){
-if(func1(data0) > 100){
+if(data0.length > 100 && (data0.length > 200 || func1(data0) > 100)){
 const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -24441,7 +24441,7 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -24560,7 +24560,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 const err3 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -24595,7 +24595,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 const err6 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -24605,7 +24605,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err7 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -24800,7 +24800,7 @@ errors++;
 if(data.location_id !== undefined){
 let data0 = data.location_id;
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 const err5 = {instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -24835,7 +24835,7 @@ errors++;
 if(data.category_id !== undefined){
 let data1 = data.category_id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err8 = {instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -24870,7 +24870,7 @@ errors++;
 if(data.name !== undefined){
 let data2 = data.name;
 if(typeof data2 === "string"){
-if(func1(data2) > 200){
+if(data2.length > 200 && (data2.length > 400 || func1(data2) > 200)){
 const err11 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err11];
@@ -24880,7 +24880,7 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 const err12 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -24915,7 +24915,7 @@ errors++;
 if(data.description !== undefined){
 let data3 = data.description;
 if(typeof data3 === "string"){
-if(func1(data3) > 4000){
+if(data3.length > 4000 && (data3.length > 8000 || func1(data3) > 4000)){
 const err15 = {instancePath:instancePath+"/description",schemaPath:"contract#/$defs/ProductDescription/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -24925,7 +24925,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err16 = {instancePath:instancePath+"/description",schemaPath:"contract#/$defs/ProductDescription/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err16];
@@ -24950,7 +24950,7 @@ errors++;
 if(data.sku !== undefined){
 let data4 = data.sku;
 if(typeof data4 === "string"){
-if(func1(data4) > 100){
+if(data4.length > 100 && (data4.length > 200 || func1(data4) > 100)){
 const err18 = {instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err18];
@@ -24960,7 +24960,7 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err19 = {instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err19];
@@ -24995,7 +24995,7 @@ errors++;
 if(data.image_url !== undefined){
 let data5 = data.image_url;
 if(typeof data5 === "string"){
-if(func1(data5) > 2048){
+if(data5.length > 2048 && (data5.length > 4096 || func1(data5) > 2048)){
 const err22 = {instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
 if(vErrors === null){
 vErrors = [err22];
@@ -25179,7 +25179,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -25254,7 +25254,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -25347,7 +25347,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -25422,7 +25422,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -25502,7 +25502,7 @@ errors++;
 if(data.category_id !== undefined){
 let data0 = data.category_id;
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 const err1 = {instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -25537,7 +25537,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 const err4 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -25547,7 +25547,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -25592,7 +25592,7 @@ vErrors.push(err8);
 errors++;
 }
 if(typeof data2 === "string"){
-if(func1(data2) > 4000){
+if(data2.length > 4000 && (data2.length > 8000 || func1(data2) > 4000)){
 const err9 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -25602,7 +25602,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 const err10 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -25627,7 +25627,7 @@ vErrors.push(err11);
 errors++;
 }
 if(typeof data3 === "string"){
-if(func1(data3) > 2048){
+if(data3.length > 2048 && (data3.length > 4096 || func1(data3) > 2048)){
 const err12 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -25662,7 +25662,7 @@ vErrors.push(err14);
 errors++;
 }
 if(typeof data4 === "string"){
-if(func1(data4) > 100){
+if(data4.length > 100 && (data4.length > 200 || func1(data4) > 100)){
 const err15 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -25672,7 +25672,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err16 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err16];
@@ -25768,7 +25768,7 @@ errors++;
 if(data.id !== undefined){
 let data10 = data.id;
 if(typeof data10 === "string"){
-if(func1(data10) > 36){
+if(data10.length > 36 && (data10.length > 72 || func1(data10) > 36)){
 const err23 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err23];
@@ -25803,7 +25803,7 @@ errors++;
 if(data.location_id !== undefined){
 let data11 = data.location_id;
 if(typeof data11 === "string"){
-if(func1(data11) > 36){
+if(data11.length > 36 && (data11.length > 72 || func1(data11) > 36)){
 const err26 = {instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err26];
@@ -25838,7 +25838,7 @@ errors++;
 if(data.currency !== undefined){
 let data12 = data.currency;
 if(typeof data12 === "string"){
-if(func1(data12) > 3){
+if(data12.length > 3 && (data12.length > 6 || func1(data12) > 3)){
 const err29 = {instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"};
 if(vErrors === null){
 vErrors = [err29];
@@ -25873,7 +25873,7 @@ errors++;
 if(data.created_at !== undefined){
 let data13 = data.created_at;
 if(typeof data13 === "string"){
-if(func1(data13) > 64){
+if(data13.length > 64 && (data13.length > 128 || func1(data13) > 64)){
 const err32 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err32];
@@ -25918,7 +25918,7 @@ errors++;
 if(data.updated_at !== undefined){
 let data14 = data.updated_at;
 if(typeof data14 === "string"){
-if(func1(data14) > 64){
+if(data14.length > 64 && (data14.length > 128 || func1(data14) > 64)){
 const err36 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err36];
@@ -26019,7 +26019,7 @@ const _errs1 = errors;
 let valid0 = false;
 const _errs2 = errors;
 if(typeof data === "string"){
-if(func1(data) > 10){
+if(data.length > 10 && (data.length > 20 || func1(data) > 10)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -26064,7 +26064,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 const _errs4 = errors;
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -26109,7 +26109,7 @@ var _valid0 = _errs4 === errors;
 valid0 = valid0 || _valid0;
 const _errs7 = errors;
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -26174,7 +26174,7 @@ vErrors = null;
 }
 }
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err13 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -26184,7 +26184,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(func1(data) < 10){
+if(data.length < 20 && func1(data) < 10){
 const err14 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
 if(vErrors === null){
 vErrors = [err14];
@@ -26324,7 +26324,7 @@ errors++;
 if(data1.after !== undefined){
 let data4 = data1.after;
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 const err8 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -26334,7 +26334,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err9 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -26416,7 +26416,7 @@ errors = vErrors.length;
 if(data1.location_id !== undefined){
 let data8 = data1.location_id;
 if(typeof data8 === "string"){
-if(func1(data8) > 36){
+if(data8.length > 36 && (data8.length > 72 || func1(data8) > 36)){
 const err15 = {instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -26426,7 +26426,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(func1(data8) < 36){
+if(data8.length < 72 && func1(data8) < 36){
 const err16 = {instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"};
 if(vErrors === null){
 vErrors = [err16];
@@ -26461,7 +26461,7 @@ errors++;
 if(data1.reference_id !== undefined){
 let data9 = data1.reference_id;
 if(typeof data9 === "string"){
-if(func1(data9) > 200){
+if(data9.length > 200 && (data9.length > 400 || func1(data9) > 200)){
 const err19 = {instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err19];
@@ -26471,7 +26471,7 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(func1(data9) < 1){
+if(data9.length < 2 && func1(data9) < 1){
 const err20 = {instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err20];
@@ -26615,7 +26615,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2["Idempotency-Key"] !== undefined){
 let data3 = data2["Idempotency-Key"];
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 const err4 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -26625,7 +26625,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err5 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -26731,7 +26731,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 const err2 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -26861,7 +26861,7 @@ errors++;
 if(data.product_id !== undefined){
 let data0 = data.product_id;
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 const err3 = {instancePath:instancePath+"/product_id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -27023,7 +27023,7 @@ errors++;
 if(data.location_id !== undefined){
 let data0 = data.location_id;
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 const err3 = {instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -27100,7 +27100,7 @@ errors++;
 if(data.spot_id !== undefined){
 let data3 = data.spot_id;
 if(typeof data3 === "string"){
-if(func1(data3) > 36){
+if(data3.length > 36 && (data3.length > 72 || func1(data3) > 36)){
 const err9 = {instancePath:instancePath+"/spot_id",schemaPath:"contract#/$defs/SpotId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -27135,7 +27135,7 @@ errors++;
 if(data.note !== undefined){
 let data4 = data.note;
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err12 = {instancePath:instancePath+"/note",schemaPath:"contract#/$defs/OrderNote/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -27145,7 +27145,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err13 = {instancePath:instancePath+"/note",schemaPath:"contract#/$defs/OrderNote/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -27170,7 +27170,7 @@ errors++;
 if(data.reference_id !== undefined){
 let data5 = data.reference_id;
 if(typeof data5 === "string"){
-if(func1(data5) > 200){
+if(data5.length > 200 && (data5.length > 400 || func1(data5) > 200)){
 const err15 = {instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -27180,7 +27180,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 const err16 = {instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err16];
@@ -27254,7 +27254,7 @@ errors++;
 for(const key2 in data6){
 let data7 = data6[key2];
 if(typeof data7 === "string"){
-if(func1(data7) > 500){
+if(data7.length > 500 && (data7.length > 1000 || func1(data7) > 500)){
 const err22 = {instancePath:instancePath+"/metadata/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/OrderMetadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"};
 if(vErrors === null){
 vErrors = [err22];
@@ -27369,7 +27369,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -27444,7 +27444,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -27537,7 +27537,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -27612,7 +27612,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -27705,7 +27705,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -27780,7 +27780,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -27898,7 +27898,7 @@ vErrors.push(err3);
 errors++;
 }
 if(typeof data2 === "string"){
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 const err4 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -27958,7 +27958,7 @@ errors++;
 if(data1.after !== undefined){
 let data4 = data1.after;
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 const err9 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -27968,7 +27968,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err10 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -28147,7 +28147,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2["Idempotency-Key"] !== undefined){
 let data3 = data2["Idempotency-Key"];
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 const err4 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -28157,7 +28157,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err5 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -28347,7 +28347,7 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -28444,7 +28444,7 @@ errors++;
 for(const key0 in data){
 const _errs1 = errors;
 if(typeof key0 === "string"){
-if(func1(key0) > 100){
+if(key0.length > 100 && (key0.length > 200 || func1(key0) > 100)){
 const err1 = {instancePath,schemaPath:"contract#/$defs/HeaderName/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key0};
 if(vErrors === null){
 vErrors = [err1];
@@ -28454,7 +28454,7 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(func1(key0) < 1){
+if(key0.length < 2 && func1(key0) < 1){
 const err2 = {instancePath,schemaPath:"contract#/$defs/HeaderName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
 if(vErrors === null){
 vErrors = [err2];
@@ -28500,7 +28500,7 @@ errors++;
 for(const key1 in data){
 let data0 = data[key1];
 if(typeof data0 === "string"){
-if(func1(data0) > 1000){
+if(data0.length > 1000 && (data0.length > 2000 || func1(data0) > 1000)){
 const err6 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -28510,7 +28510,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err7 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -28615,7 +28615,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 const err4 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -28625,7 +28625,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -28660,7 +28660,7 @@ errors++;
 if(data.url !== undefined){
 let data1 = data.url;
 if(typeof data1 === "string"){
-if(func1(data1) > 2048){
+if(data1.length > 2048 && (data1.length > 4096 || func1(data1) > 2048)){
 const err8 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -28670,7 +28670,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func1(data1) < 8){
+if(data1.length < 16 && func1(data1) < 8){
 const err9 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -28769,7 +28769,7 @@ vErrors = null;
 }
 }
 if(typeof data5 === "string"){
-if(func1(data5) > 64){
+if(data5.length > 64 && (data5.length > 128 || func1(data5) > 64)){
 const err15 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err15];
@@ -28779,7 +28779,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(func1(data5) < 24){
+if(data5.length < 48 && func1(data5) < 24){
 const err16 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"};
 if(vErrors === null){
 vErrors = [err16];
@@ -28904,7 +28904,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -28979,7 +28979,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -29072,7 +29072,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -29147,7 +29147,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -29229,7 +29229,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 const err1 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -29239,7 +29239,7 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err2 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -29274,7 +29274,7 @@ errors++;
 if(data.url !== undefined){
 let data1 = data.url;
 if(typeof data1 === "string"){
-if(func1(data1) > 2048){
+if(data1.length > 2048 && (data1.length > 4096 || func1(data1) > 2048)){
 const err5 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -29284,7 +29284,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(func1(data1) < 8){
+if(data1.length < 16 && func1(data1) < 8){
 const err6 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -29347,7 +29347,7 @@ errors = vErrors.length;
 if(data.id !== undefined){
 let data5 = data.id;
 if(typeof data5 === "string"){
-if(func1(data5) > 36){
+if(data5.length > 36 && (data5.length > 72 || func1(data5) > 36)){
 const err10 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -29407,7 +29407,7 @@ errors++;
 for(const key1 in data7){
 const _errs19 = errors;
 if(typeof key1 === "string"){
-if(func1(key1) > 100){
+if(key1.length > 100 && (key1.length > 200 || func1(key1) > 100)){
 const err15 = {instancePath:instancePath+"/secret_rotation",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err15];
@@ -29501,7 +29501,7 @@ errors++;
 if(data.disabled_at !== undefined){
 let data10 = data.disabled_at;
 if(typeof data10 === "string"){
-if(func1(data10) > 64){
+if(data10.length > 64 && (data10.length > 128 || func1(data10) > 64)){
 const err23 = {instancePath:instancePath+"/disabled_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err23];
@@ -29559,7 +29559,7 @@ errors++;
 for(const key2 in data11){
 const _errs33 = errors;
 if(typeof key2 === "string"){
-if(func1(key2) > 100){
+if(key2.length > 100 && (key2.length > 200 || func1(key2) > 100)){
 const err28 = {instancePath:instancePath+"/warning",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key2};
 if(vErrors === null){
 vErrors = [err28];
@@ -29642,7 +29642,7 @@ errors++;
 if(data.last_attempt_at !== undefined){
 let data13 = data.last_attempt_at;
 if(typeof data13 === "string"){
-if(func1(data13) > 64){
+if(data13.length > 64 && (data13.length > 128 || func1(data13) > 64)){
 const err35 = {instancePath:instancePath+"/last_attempt_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err35];
@@ -29687,7 +29687,7 @@ errors++;
 if(data.last_success_at !== undefined){
 let data14 = data.last_success_at;
 if(typeof data14 === "string"){
-if(func1(data14) > 64){
+if(data14.length > 64 && (data14.length > 128 || func1(data14) > 64)){
 const err39 = {instancePath:instancePath+"/last_success_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err39];
@@ -29780,7 +29780,7 @@ errors++;
 for(const key3 in data16){
 const _errs48 = errors;
 if(typeof key3 === "string"){
-if(func1(key3) > 100){
+if(key3.length > 100 && (key3.length > 200 || func1(key3) > 100)){
 const err47 = {instancePath:instancePath+"/last_error",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key3};
 if(vErrors === null){
 vErrors = [err47];
@@ -29828,7 +29828,7 @@ errors++;
 if(data.retrying_until !== undefined){
 let data17 = data.retrying_until;
 if(typeof data17 === "string"){
-if(func1(data17) > 64){
+if(data17.length > 64 && (data17.length > 128 || func1(data17) > 64)){
 const err51 = {instancePath:instancePath+"/retrying_until",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err51];
@@ -29886,7 +29886,7 @@ errors++;
 for(const key4 in data18){
 const _errs56 = errors;
 if(typeof key4 === "string"){
-if(func1(key4) > 100){
+if(key4.length > 100 && (key4.length > 200 || func1(key4) > 100)){
 const err56 = {instancePath:instancePath+"/waiting",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key4};
 if(vErrors === null){
 vErrors = [err56];
@@ -29934,7 +29934,7 @@ errors++;
 if(data.created_at !== undefined){
 let data19 = data.created_at;
 if(typeof data19 === "string"){
-if(func1(data19) > 64){
+if(data19.length > 64 && (data19.length > 128 || func1(data19) > 64)){
 const err60 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err60];
@@ -29979,7 +29979,7 @@ errors++;
 if(data.updated_at !== undefined){
 let data20 = data.updated_at;
 if(typeof data20 === "string"){
-if(func1(data20) > 64){
+if(data20.length > 64 && (data20.length > 128 || func1(data20) > 64)){
 const err64 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err64];
@@ -30101,7 +30101,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -30176,7 +30176,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -30269,7 +30269,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -30344,7 +30344,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -30437,7 +30437,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -30512,7 +30512,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -30605,7 +30605,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -30680,7 +30680,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -30796,7 +30796,7 @@ vErrors = null;
 }
 }
 if(typeof data0 === "string"){
-if(func1(data0) > 64){
+if(data0.length > 64 && (data0.length > 128 || func1(data0) > 64)){
 const err3 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -30806,7 +30806,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data0) < 24){
+if(data0.length < 48 && func1(data0) < 24){
 const err4 = {instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -30897,7 +30897,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -30972,7 +30972,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -31065,7 +31065,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -31140,7 +31140,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-Match"] !== undefined){
 let data4 = data3["If-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -31231,7 +31231,7 @@ errors++;
 if(data.rotation_id !== undefined){
 let data0 = data.rotation_id;
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 const err2 = {instancePath:instancePath+"/rotation_id",schemaPath:"contract#/$defs/SecretRotationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -31322,7 +31322,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -31397,7 +31397,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["Idempotency-Key"] !== undefined){
 let data4 = data3["Idempotency-Key"];
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
+if(data4.length > 257 && (data4.length > 514 || func1(data4) > 257)){
 const err8 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -31407,7 +31407,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err9 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -31510,7 +31510,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -31582,7 +31582,7 @@ vErrors.push(err7);
 errors++;
 }
 if(typeof data3 === "string"){
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err8 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -31642,7 +31642,7 @@ errors++;
 if(data2.after !== undefined){
 let data5 = data2.after;
 if(typeof data5 === "string"){
-if(func1(data5) > 160){
+if(data5.length > 160 && (data5.length > 320 || func1(data5) > 160)){
 const err13 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -31652,7 +31652,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 const err14 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err14];
@@ -31803,7 +31803,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -31878,7 +31878,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["Idempotency-Key"] !== undefined){
 let data4 = data3["Idempotency-Key"];
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
+if(data4.length > 257 && (data4.length > 514 || func1(data4) > 257)){
 const err8 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -31888,7 +31888,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err9 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -31966,7 +31966,7 @@ const _errs1 = errors;
 let valid0 = false;
 const _errs2 = errors;
 if(typeof data === "string"){
-if(func1(data) > 10){
+if(data.length > 10 && (data.length > 20 || func1(data) > 10)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -32011,7 +32011,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 const _errs4 = errors;
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -32056,7 +32056,7 @@ var _valid0 = _errs4 === errors;
 valid0 = valid0 || _valid0;
 const _errs7 = errors;
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -32121,7 +32121,7 @@ vErrors = null;
 }
 }
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err13 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -32131,7 +32131,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(func1(data) < 10){
+if(data.length < 20 && func1(data) < 10){
 const err14 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
 if(vErrors === null){
 vErrors = [err14];
@@ -32283,7 +32283,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -32425,7 +32425,7 @@ const _errs1 = errors;
 let valid0 = false;
 const _errs2 = errors;
 if(typeof data === "string"){
-if(func1(data) > 10){
+if(data.length > 10 && (data.length > 20 || func1(data) > 10)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -32470,7 +32470,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 const _errs4 = errors;
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -32515,7 +32515,7 @@ var _valid0 = _errs4 === errors;
 valid0 = valid0 || _valid0;
 const _errs7 = errors;
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -32580,7 +32580,7 @@ vErrors = null;
 }
 }
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err13 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -32590,7 +32590,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(func1(data) < 10){
+if(data.length < 20 && func1(data) < 10){
 const err14 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
 if(vErrors === null){
 vErrors = [err14];
@@ -32657,7 +32657,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -32775,7 +32775,7 @@ vErrors.push(err11);
 errors++;
 }
 if(typeof data5 === "string"){
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 const err12 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -32847,7 +32847,7 @@ errors++;
 if(data2.after !== undefined){
 let data9 = data2.after;
 if(typeof data9 === "string"){
-if(func1(data9) > 160){
+if(data9.length > 160 && (data9.length > 320 || func1(data9) > 160)){
 const err17 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err17];
@@ -32857,7 +32857,7 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(func1(data9) < 1){
+if(data9.length < 2 && func1(data9) < 1){
 const err18 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err18];
@@ -32982,7 +32982,7 @@ const _errs1 = errors;
 let valid0 = false;
 const _errs2 = errors;
 if(typeof data === "string"){
-if(func1(data) > 10){
+if(data.length > 10 && (data.length > 20 || func1(data) > 10)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -33027,7 +33027,7 @@ var _valid0 = _errs2 === errors;
 valid0 = valid0 || _valid0;
 const _errs4 = errors;
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -33072,7 +33072,7 @@ var _valid0 = _errs4 === errors;
 valid0 = valid0 || _valid0;
 const _errs7 = errors;
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -33137,7 +33137,7 @@ vErrors = null;
 }
 }
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err13 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -33147,7 +33147,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(func1(data) < 10){
+if(data.length < 20 && func1(data) < 10){
 const err14 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
 if(vErrors === null){
 vErrors = [err14];
@@ -33262,7 +33262,7 @@ vErrors.push(err5);
 errors++;
 }
 if(typeof data3 === "string"){
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err6 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -33287,7 +33287,7 @@ errors++;
 if(data1.integration_id !== undefined){
 let data4 = data1.integration_id;
 if(typeof data4 === "string"){
-if(func1(data4) > 36){
+if(data4.length > 36 && (data4.length > 72 || func1(data4) > 36)){
 const err8 = {instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -33297,7 +33297,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func1(data4) < 36){
+if(data4.length < 72 && func1(data4) < 36){
 const err9 = {instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -33332,7 +33332,7 @@ errors++;
 if(data1.target_uuid !== undefined){
 let data5 = data1.target_uuid;
 if(typeof data5 === "string"){
-if(func1(data5) > 36){
+if(data5.length > 36 && (data5.length > 72 || func1(data5) > 36)){
 const err12 = {instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err12];
@@ -33342,7 +33342,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(func1(data5) < 36){
+if(data5.length < 72 && func1(data5) < 36){
 const err13 = {instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -33424,7 +33424,7 @@ errors++;
 if(data1.after !== undefined){
 let data9 = data1.after;
 if(typeof data9 === "string"){
-if(func1(data9) > 160){
+if(data9.length > 160 && (data9.length > 320 || func1(data9) > 160)){
 const err19 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err19];
@@ -33434,7 +33434,7 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(func1(data9) < 1){
+if(data9.length < 2 && func1(data9) < 1){
 const err20 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err20];
@@ -33586,7 +33586,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -33661,7 +33661,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -33754,7 +33754,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -33851,7 +33851,7 @@ errors++;
 if(data2.after !== undefined){
 let data4 = data2.after;
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 const err10 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -33861,7 +33861,7 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err11 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err11];
@@ -34012,7 +34012,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -34087,7 +34087,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["Idempotency-Key"] !== undefined){
 let data4 = data3["Idempotency-Key"];
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
+if(data4.length > 257 && (data4.length > 514 || func1(data4) > 257)){
 const err8 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -34097,7 +34097,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err9 = {instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -34201,7 +34201,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ReplayId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -34276,7 +34276,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -34419,7 +34419,7 @@ errors++;
 if(data1.after !== undefined){
 let data3 = data1.after;
 if(typeof data3 === "string"){
-if(func1(data3) > 160){
+if(data3.length > 160 && (data3.length > 320 || func1(data3) > 160)){
 const err6 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -34429,7 +34429,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err7 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -34581,7 +34581,7 @@ errors++;
 if(data0.type !== undefined){
 let data1 = data0.type;
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
+if(data1.length > 64 && (data1.length > 128 || func1(data1) > 64)){
 const err2 = {instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -34591,7 +34591,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err3 = {instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -34666,7 +34666,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err9 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -34956,7 +34956,7 @@ errors++;
 if(data.api_key !== undefined){
 let data0 = data.api_key;
 if(typeof data0 === "string"){
-if(func1(data0) > 512){
+if(data0.length > 512 && (data0.length > 1024 || func1(data0) > 512)){
 const err3 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -34966,7 +34966,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err4 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -35001,7 +35001,7 @@ errors++;
 if(data.sign_in_token !== undefined){
 let data1 = data.sign_in_token;
 if(typeof data1 === "string"){
-if(func1(data1) > 128){
+if(data1.length > 128 && (data1.length > 256 || func1(data1) > 128)){
 const err7 = {instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -35011,7 +35011,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 const err8 = {instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -35221,7 +35221,7 @@ vErrors.push(err3);
 errors++;
 }
 if(typeof data2 === "string"){
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 const err4 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -35281,7 +35281,7 @@ errors++;
 if(data1.after !== undefined){
 let data4 = data1.after;
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 const err9 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -35291,7 +35291,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 const err10 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err10];
@@ -35545,7 +35545,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
-if(func1(data0) > 100){
+if(data0.length > 100 && (data0.length > 200 || func1(data0) > 100)){
 const err3 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err3];
@@ -35555,7 +35555,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 const err4 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -35669,7 +35669,7 @@ errors++;
 if(data.expires_at !== undefined){
 let data3 = data.expires_at;
 if(typeof data3 === "string"){
-if(func1(data3) > 64){
+if(data3.length > 64 && (data3.length > 128 || func1(data3) > 64)){
 const err13 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err13];
@@ -35792,7 +35792,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -35867,7 +35867,7 @@ if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3["If-None-Match"] !== undefined){
 let data4 = data3["If-None-Match"];
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -35960,7 +35960,7 @@ errors++;
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
@@ -36032,7 +36032,7 @@ vErrors.push(err7);
 errors++;
 }
 if(typeof data3 === "string"){
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 const err8 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -36072,7 +36072,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 if(data4["If-Match"] !== undefined){
 let data5 = data4["If-Match"];
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 const err11 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err11];
@@ -36688,7 +36688,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2["If-None-Match"] !== undefined){
 let data3 = data2["If-None-Match"];
 if(typeof data3 === "string"){
-if(func1(data3) > 1000){
+if(data3.length > 1000 && (data3.length > 2000 || func1(data3) > 1000)){
 const err4 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -36809,7 +36809,7 @@ if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2["If-None-Match"] !== undefined){
 let data3 = data2["If-None-Match"];
 if(typeof data3 === "string"){
-if(func1(data3) > 1000){
+if(data3.length > 1000 && (data3.length > 2000 || func1(data3) > 1000)){
 const err4 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err4];

@@ -90,12 +90,12 @@ let data3 = data1.after;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 160){
+if(data3.length > 160 && (data3.length > 320 || func1(data3) > 160)){
 validate20.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate20.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -150,12 +150,12 @@ let data5 = data1.q;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data5 === "string"){
-if(func1(data5) > 200){
+if(data5.length > 200 && (data5.length > 400 || func1(data5) > 200)){
 validate20.errors = [{instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 validate20.errors = [{instancePath:instancePath+"/query/q",schemaPath:"#/properties/query/properties/q/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -285,12 +285,12 @@ let data3 = data2["Idempotency-Key"];
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 validate21.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate21.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -377,7 +377,7 @@ return false;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(func1(data) > 1000000){
+if(data.length > 1000000 && (data.length > 2000000 || func1(data) > 1000000)){
 validate27.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"}];
 return false;
 }
@@ -530,7 +530,7 @@ let data5 = data0.text;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(func1(data5) > 1000000){
+if(data5.length > 1000000 && (data5.length > 2000000 || func1(data5) > 1000000)){
 validate27.errors = [{instancePath:instancePath+"/" + i0+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"}];
 return false;
 }
@@ -551,7 +551,7 @@ let data6 = data0.url;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data6 === "string"){
-if(func1(data6) > 20000000){
+if(data6.length > 20000000 && (data6.length > 40000000 || func1(data6) > 20000000)){
 validate27.errors = [{instancePath:instancePath+"/" + i0+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"}];
 return false;
 }
@@ -826,7 +826,7 @@ for(const key1 in data2){
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof key1 === "string"){
-if(func1(key1) > 1000){
+if(key1.length > 1000 && (key1.length > 2000 || func1(key1) > 1000)){
 const err2 = {instancePath:instancePath+"/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err2];
@@ -881,7 +881,7 @@ let data3 = data.name;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data3 === "string"){
-if(func1(data3) > 64){
+if(data3.length > 64 && (data3.length > 128 || func1(data3) > 64)){
 validate31.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -908,7 +908,7 @@ let data4 = data.description;
 const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data4 === "string"){
-if(func1(data4) > 4000){
+if(data4.length > 4000 && (data4.length > 8000 || func1(data4) > 4000)){
 validate31.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
@@ -998,7 +998,7 @@ let data1 = data0.name;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
+if(data1.length > 64 && (data1.length > 128 || func1(data1) > 64)){
 validate33.errors = [{instancePath:instancePath+"/" + i0+"/name",schemaPath:"#/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -1025,7 +1025,7 @@ let data2 = data0.description;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
-if(func1(data2) > 4000){
+if(data2.length > 4000 && (data2.length > 8000 || func1(data2) > 4000)){
 validate33.errors = [{instancePath:instancePath+"/" + i0+"/description",schemaPath:"#/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
@@ -1056,7 +1056,7 @@ for(const key1 in data3){
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof key1 === "string"){
-if(func1(key1) > 1000){
+if(key1.length > 1000 && (key1.length > 2000 || func1(key1) > 1000)){
 const err0 = {instancePath:instancePath+"/" + i0+"/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err0];
@@ -1177,7 +1177,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 validate36.errors = [{instancePath:instancePath+"/provider",schemaPath:"contract#/$defs/ProviderId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -1204,7 +1204,7 @@ let data1 = data.model;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 validate36.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -1316,12 +1316,12 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 validate24.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/PromptName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate24.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/PromptName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -1380,12 +1380,12 @@ vErrors = null;
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate24.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate24.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -1414,7 +1414,7 @@ const _errs10 = errors;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data2 === "string"){
-if(func1(data2) > 4000){
+if(data2.length > 4000 && (data2.length > 8000 || func1(data2) > 4000)){
 validate24.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/PromptDescription/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
@@ -1457,7 +1457,7 @@ const _errs16 = errors;
 const _errs17 = errors;
 if(errors === _errs17){
 if(typeof key1 === "string"){
-if(func1(key1) > 64){
+if(key1.length > 64 && (key1.length > 128 || func1(key1) > 64)){
 const err1 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err1];
@@ -1527,7 +1527,7 @@ let data6 = data5.default;
 const _errs24 = errors;
 if(errors === _errs24){
 if(typeof data6 === "string"){
-if(func1(data6) > 100000){
+if(data6.length > 100000 && (data6.length > 200000 || func1(data6) > 100000)){
 validate24.errors = [{instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/default",schemaPath:"contract#/$defs/VariableDefinitionInput/properties/default/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters"}];
 return false;
 }
@@ -1548,7 +1548,7 @@ let data7 = data5.description;
 const _errs26 = errors;
 if(errors === _errs26){
 if(typeof data7 === "string"){
-if(func1(data7) > 1000){
+if(data7.length > 1000 && (data7.length > 2000 || func1(data7) > 1000)){
 validate24.errors = [{instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/description",schemaPath:"contract#/$defs/VariableDefinitionInput/properties/description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -1621,7 +1621,7 @@ const _errs33 = errors;
 const _errs34 = errors;
 if(errors === _errs34){
 if(typeof data10 === "string"){
-if(func1(data10) > 200){
+if(data10.length > 200 && (data10.length > 400 || func1(data10) > 200)){
 validate24.errors = [{instancePath:instancePath+"/selected_provider",schemaPath:"contract#/$defs/ProviderId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -1649,7 +1649,7 @@ const _errs36 = errors;
 const _errs37 = errors;
 if(errors === _errs37){
 if(typeof data11 === "string"){
-if(func1(data11) > 200){
+if(data11.length > 200 && (data11.length > 400 || func1(data11) > 200)){
 validate24.errors = [{instancePath:instancePath+"/selected_model",schemaPath:"contract#/$defs/ModelId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -1820,12 +1820,12 @@ let data18 = data17[i0];
 const _errs53 = errors;
 if(errors === _errs53){
 if(typeof data18 === "string"){
-if(func1(data18) > 1000){
+if(data18.length > 1000 && (data18.length > 2000 || func1(data18) > 1000)){
 validate24.errors = [{instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data18) < 1){
+if(data18.length < 2 && func1(data18) < 1){
 validate24.errors = [{instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -2069,7 +2069,7 @@ let data27 = data26.name;
 const _errs75 = errors;
 if(errors === _errs75){
 if(typeof data27 === "string"){
-if(func1(data27) > 64){
+if(data27.length > 64 && (data27.length > 128 || func1(data27) > 64)){
 const err9 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -2168,7 +2168,7 @@ for(const key6 in data28){
 const _errs80 = errors;
 if(errors === _errs80){
 if(typeof key6 === "string"){
-if(func1(key6) > 200){
+if(key6.length > 200 && (key6.length > 400 || func1(key6) > 200)){
 const err14 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
 if(vErrors === null){
 vErrors = [err14];
@@ -2232,7 +2232,7 @@ for(const key8 in data29){
 const _errs85 = errors;
 if(errors === _errs85){
 if(typeof key8 === "string"){
-if(func1(key8) > 100){
+if(key8.length > 100 && (key8.length > 200 || func1(key8) > 100)){
 const err18 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key8};
 if(vErrors === null){
 vErrors = [err18];
@@ -2428,12 +2428,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate40.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate40.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -2497,7 +2497,7 @@ let data4 = data3["If-None-Match"];
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate40.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -2573,12 +2573,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate41.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate41.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -2642,7 +2642,7 @@ let data4 = data3["If-Match"];
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate41.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -2718,12 +2718,12 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 validate43.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/PromptName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate43.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/PromptName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -2782,12 +2782,12 @@ vErrors = null;
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate43.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate43.errors = [{instancePath:instancePath+"/slug",schemaPath:"contract#/$defs/Slug/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -2819,7 +2819,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data2 === "string"){
-if(func1(data2) > 4000){
+if(data2.length > 4000 && (data2.length > 8000 || func1(data2) > 4000)){
 validate43.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
@@ -2862,7 +2862,7 @@ const _errs15 = errors;
 const _errs16 = errors;
 if(errors === _errs16){
 if(typeof key1 === "string"){
-if(func1(key1) > 64){
+if(key1.length > 64 && (key1.length > 128 || func1(key1) > 64)){
 const err1 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err1];
@@ -2932,7 +2932,7 @@ let data6 = data5.default;
 const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data6 === "string"){
-if(func1(data6) > 100000){
+if(data6.length > 100000 && (data6.length > 200000 || func1(data6) > 100000)){
 validate43.errors = [{instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/default",schemaPath:"contract#/$defs/VariableDefinitionInput/properties/default/maxLength",keyword:"maxLength",params:{limit: 100000},message:"must NOT have more than 100000 characters"}];
 return false;
 }
@@ -2953,7 +2953,7 @@ let data7 = data5.description;
 const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data7 === "string"){
-if(func1(data7) > 1000){
+if(data7.length > 1000 && (data7.length > 2000 || func1(data7) > 1000)){
 validate43.errors = [{instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/description",schemaPath:"contract#/$defs/VariableDefinitionInput/properties/description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -3025,7 +3025,7 @@ return false;
 }
 if(errors === _errs32){
 if(typeof data10 === "string"){
-if(func1(data10) > 200){
+if(data10.length > 200 && (data10.length > 400 || func1(data10) > 200)){
 validate43.errors = [{instancePath:instancePath+"/selected_provider",schemaPath:"#/properties/selected_provider/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -3052,7 +3052,7 @@ return false;
 }
 if(errors === _errs34){
 if(typeof data11 === "string"){
-if(func1(data11) > 200){
+if(data11.length > 200 && (data11.length > 400 || func1(data11) > 200)){
 validate43.errors = [{instancePath:instancePath+"/selected_model",schemaPath:"#/properties/selected_model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -3219,12 +3219,12 @@ let data18 = data17[i0];
 const _errs50 = errors;
 if(errors === _errs50){
 if(typeof data18 === "string"){
-if(func1(data18) > 1000){
+if(data18.length > 1000 && (data18.length > 2000 || func1(data18) > 1000)){
 validate43.errors = [{instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data18) < 1){
+if(data18.length < 2 && func1(data18) < 1){
 validate43.errors = [{instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -3468,7 +3468,7 @@ let data27 = data26.name;
 const _errs72 = errors;
 if(errors === _errs72){
 if(typeof data27 === "string"){
-if(func1(data27) > 64){
+if(data27.length > 64 && (data27.length > 128 || func1(data27) > 64)){
 const err9 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err9];
@@ -3567,7 +3567,7 @@ for(const key6 in data28){
 const _errs77 = errors;
 if(errors === _errs77){
 if(typeof key6 === "string"){
-if(func1(key6) > 200){
+if(key6.length > 200 && (key6.length > 400 || func1(key6) > 200)){
 const err14 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
 if(vErrors === null){
 vErrors = [err14];
@@ -3631,7 +3631,7 @@ for(const key8 in data29){
 const _errs82 = errors;
 if(errors === _errs82){
 if(typeof key8 === "string"){
-if(func1(key8) > 100){
+if(key8.length > 100 && (key8.length > 200 || func1(key8) > 100)){
 const err18 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key8};
 if(vErrors === null){
 vErrors = [err18];
@@ -3744,7 +3744,7 @@ const _errs90 = errors;
 const _errs91 = errors;
 if(errors === _errs91){
 if(typeof data33 === "string"){
-if(func1(data33) > 36){
+if(data33.length > 36 && (data33.length > 72 || func1(data33) > 36)){
 validate43.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/PromptId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -3845,7 +3845,7 @@ vErrors = null;
 }
 if(errors === _errs99){
 if(typeof key9 === "string"){
-if(func1(key9) > 32){
+if(key9.length > 32 && (key9.length > 64 || func1(key9) > 32)){
 const err23 = {instancePath:instancePath+"/labels",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters",propertyName:key9};
 if(vErrors === null){
 vErrors = [err23];
@@ -3943,7 +3943,7 @@ const _errs108 = errors;
 if(errors === _errs108){
 if(errors === _errs108){
 if(typeof data37 === "string"){
-if(func1(data37) > 64){
+if(data37.length > 64 && (data37.length > 128 || func1(data37) > 64)){
 validate43.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -3979,7 +3979,7 @@ const _errs111 = errors;
 if(errors === _errs111){
 if(errors === _errs111){
 if(typeof data38 === "string"){
-if(func1(data38) > 64){
+if(data38.length > 64 && (data38.length > 128 || func1(data38) > 64)){
 validate43.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -4034,7 +4034,7 @@ else {
 for(const key11 in data40){
 const _errs118 = errors;
 if(typeof key11 === "string"){
-if(func1(key11) > 100){
+if(key11.length > 100 && (key11.length > 200 || func1(key11) > 100)){
 const err27 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key11};
 if(vErrors === null){
 vErrors = [err27];
@@ -4191,12 +4191,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate49.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate49.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -4260,7 +4260,7 @@ let data4 = data3["If-Match"];
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate49.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -4336,12 +4336,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate50.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate50.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -4419,12 +4419,12 @@ let data4 = data2.after;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 validate50.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate50.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -4556,12 +4556,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate51.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate51.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -4658,7 +4658,7 @@ let data5 = data4["If-None-Match"];
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 validate51.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -4734,12 +4734,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate52.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate52.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -4836,12 +4836,12 @@ let data5 = data4["Idempotency-Key"];
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(func1(data5) > 257){
+if(data5.length > 257 && (data5.length > 514 || func1(data5) > 257)){
 validate52.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 validate52.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -4869,7 +4869,7 @@ let data6 = data4["If-Match"];
 const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data6 === "string"){
-if(func1(data6) > 1000){
+if(data6.length > 1000 && (data6.length > 2000 || func1(data6) > 1000)){
 validate52.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -4950,12 +4950,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate53.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate53.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -5033,12 +5033,12 @@ let data4 = data2.after;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 validate53.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate53.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -5170,12 +5170,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate54.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate54.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -5234,7 +5234,7 @@ vErrors = null;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 validate54.errors = [{instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
@@ -5302,7 +5302,7 @@ let data5 = data4["If-None-Match"];
 const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 validate54.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -5379,12 +5379,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate55.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate55.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -5443,7 +5443,7 @@ vErrors = null;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 validate55.errors = [{instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
@@ -5511,7 +5511,7 @@ let data5 = data4["If-Match"];
 const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 validate55.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -5532,7 +5532,7 @@ let data6 = data4["If-None-Match"];
 const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data6 === "string"){
-if(func1(data6) > 1){
+if(data6.length > 1 && (data6.length > 2 || func1(data6) > 1)){
 validate55.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1},message:"must NOT have more than 1 characters"}];
 return false;
 }
@@ -5685,12 +5685,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate57.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate57.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -5749,7 +5749,7 @@ vErrors = null;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 validate57.errors = [{instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
@@ -5817,7 +5817,7 @@ let data5 = data4["If-Match"];
 const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 validate57.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -5893,12 +5893,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate58.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate58.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -5957,7 +5957,7 @@ vErrors = null;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 validate58.errors = [{instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
@@ -6039,12 +6039,12 @@ let data5 = data3.after;
 const _errs16 = errors;
 if(errors === _errs16){
 if(typeof data5 === "string"){
-if(func1(data5) > 160){
+if(data5.length > 160 && (data5.length > 320 || func1(data5) > 160)){
 validate58.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 validate58.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -6176,12 +6176,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate59.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate59.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -6245,12 +6245,12 @@ let data4 = data3["Idempotency-Key"];
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
+if(data4.length > 257 && (data4.length > 514 || func1(data4) > 257)){
 validate59.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate59.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -6305,7 +6305,7 @@ let data6 = data3["Cache-Control"];
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data6 === "string"){
-if(func1(data6) > 1000){
+if(data6.length > 1000 && (data6.length > 2000 || func1(data6) > 1000)){
 validate59.errors = [{instancePath:instancePath+"/headers/Cache-Control",schemaPath:"#/properties/headers/properties/Cache-Control/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -6373,7 +6373,7 @@ const _errs1 = errors;
 const _errs2 = errors;
 if(errors === _errs2){
 if(typeof key0 === "string"){
-if(func1(key0) > 64){
+if(key0.length > 64 && (key0.length > 128 || func1(key0) > 64)){
 const err0 = {instancePath,schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key0};
 if(vErrors === null){
 vErrors = [err0];
@@ -6530,7 +6530,7 @@ vErrors = null;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 validate61.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
@@ -6557,7 +6557,7 @@ let data3 = data.provider;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 200){
+if(data3.length > 200 && (data3.length > 400 || func1(data3) > 200)){
 validate61.errors = [{instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -6584,7 +6584,7 @@ let data4 = data.model;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 200){
+if(data4.length > 200 && (data4.length > 400 || func1(data4) > 200)){
 validate61.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -6755,12 +6755,12 @@ let data11 = data10[i0];
 const _errs27 = errors;
 if(errors === _errs27){
 if(typeof data11 === "string"){
-if(func1(data11) > 1000){
+if(data11.length > 1000 && (data11.length > 2000 || func1(data11) > 1000)){
 validate61.errors = [{instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data11) < 1){
+if(data11.length < 2 && func1(data11) < 1){
 validate61.errors = [{instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -7004,7 +7004,7 @@ let data20 = data19.name;
 const _errs49 = errors;
 if(errors === _errs49){
 if(typeof data20 === "string"){
-if(func1(data20) > 64){
+if(data20.length > 64 && (data20.length > 128 || func1(data20) > 64)){
 const err5 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -7103,7 +7103,7 @@ for(const key3 in data21){
 const _errs54 = errors;
 if(errors === _errs54){
 if(typeof key3 === "string"){
-if(func1(key3) > 200){
+if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
 const err10 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
 if(vErrors === null){
 vErrors = [err10];
@@ -7167,7 +7167,7 @@ for(const key5 in data22){
 const _errs59 = errors;
 if(errors === _errs59){
 if(typeof key5 === "string"){
-if(func1(key5) > 100){
+if(key5.length > 100 && (key5.length > 200 || func1(key5) > 100)){
 const err14 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key5};
 if(vErrors === null){
 vErrors = [err14];
@@ -7324,7 +7324,7 @@ let data28 = data26.content;
 const _errs75 = errors;
 if(errors === _errs75){
 if(typeof data28 === "string"){
-if(func1(data28) > 10000000){
+if(data28.length > 10000000 && (data28.length > 20000000 || func1(data28) > 10000000)){
 validate61.errors = [{instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -7581,7 +7581,7 @@ return false;
 }
 if(errors === _errs90){
 if(typeof data33 === "string"){
-if(func1(data33) > 10000000){
+if(data33.length > 10000000 && (data33.length > 20000000 || func1(data33) > 10000000)){
 validate61.errors = [{instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -7734,7 +7734,7 @@ let data39 = data34.text;
 const _errs103 = errors;
 if(errors === _errs103){
 if(typeof data39 === "string"){
-if(func1(data39) > 1000000){
+if(data39.length > 1000000 && (data39.length > 2000000 || func1(data39) > 1000000)){
 validate61.errors = [{instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"}];
 return false;
 }
@@ -7755,7 +7755,7 @@ let data40 = data34.url;
 const _errs105 = errors;
 if(errors === _errs105){
 if(typeof data40 === "string"){
-if(func1(data40) > 20000000){
+if(data40.length > 20000000 && (data40.length > 40000000 || func1(data40) > 20000000)){
 validate61.errors = [{instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"}];
 return false;
 }
@@ -7838,12 +7838,12 @@ let data43 = data42.id;
 const _errs112 = errors;
 if(errors === _errs112){
 if(typeof data43 === "string"){
-if(func1(data43) > 1000){
+if(data43.length > 1000 && (data43.length > 2000 || func1(data43) > 1000)){
 validate61.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data43) < 1){
+if(data43.length < 2 && func1(data43) < 1){
 validate61.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -7865,12 +7865,12 @@ let data44 = data42.name;
 const _errs114 = errors;
 if(errors === _errs114){
 if(typeof data44 === "string"){
-if(func1(data44) > 1000){
+if(data44.length > 1000 && (data44.length > 2000 || func1(data44) > 1000)){
 validate61.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data44) < 1){
+if(data44.length < 2 && func1(data44) < 1){
 validate61.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -7892,7 +7892,7 @@ let data45 = data42.arguments;
 const _errs116 = errors;
 if(errors === _errs116){
 if(typeof data45 === "string"){
-if(func1(data45) > 10000000){
+if(data45.length > 10000000 && (data45.length > 20000000 || func1(data45) > 10000000)){
 validate61.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -7922,7 +7922,7 @@ for(const key9 in data46){
 const _errs120 = errors;
 if(errors === _errs120){
 if(typeof key9 === "string"){
-if(func1(key9) > 200){
+if(key9.length > 200 && (key9.length > 400 || func1(key9) > 200)){
 const err26 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key9};
 if(vErrors === null){
 vErrors = [err26];
@@ -8006,12 +8006,12 @@ let data47 = data26.tool_call_id;
 const _errs123 = errors;
 if(errors === _errs123){
 if(typeof data47 === "string"){
-if(func1(data47) > 1000){
+if(data47.length > 1000 && (data47.length > 2000 || func1(data47) > 1000)){
 validate61.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data47) < 1){
+if(data47.length < 2 && func1(data47) < 1){
 validate61.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -8172,12 +8172,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate68.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate68.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -8356,7 +8356,7 @@ vErrors = null;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func1(data2) > 32){
+if(data2.length > 32 && (data2.length > 64 || func1(data2) > 32)){
 validate70.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
@@ -8383,7 +8383,7 @@ let data3 = data.provider;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 200){
+if(data3.length > 200 && (data3.length > 400 || func1(data3) > 200)){
 validate70.errors = [{instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -8410,7 +8410,7 @@ let data4 = data.model;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 200){
+if(data4.length > 200 && (data4.length > 400 || func1(data4) > 200)){
 validate70.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -8581,12 +8581,12 @@ let data11 = data10[i0];
 const _errs27 = errors;
 if(errors === _errs27){
 if(typeof data11 === "string"){
-if(func1(data11) > 1000){
+if(data11.length > 1000 && (data11.length > 2000 || func1(data11) > 1000)){
 validate70.errors = [{instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data11) < 1){
+if(data11.length < 2 && func1(data11) < 1){
 validate70.errors = [{instancePath:instancePath+"/parameters/stop/" + i0,schemaPath:"contract#/$defs/GenerationParametersInput/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -8830,7 +8830,7 @@ let data20 = data19.name;
 const _errs49 = errors;
 if(errors === _errs49){
 if(typeof data20 === "string"){
-if(func1(data20) > 64){
+if(data20.length > 64 && (data20.length > 128 || func1(data20) > 64)){
 const err5 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err5];
@@ -8929,7 +8929,7 @@ for(const key3 in data21){
 const _errs54 = errors;
 if(errors === _errs54){
 if(typeof key3 === "string"){
-if(func1(key3) > 200){
+if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
 const err10 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
 if(vErrors === null){
 vErrors = [err10];
@@ -8993,7 +8993,7 @@ for(const key5 in data22){
 const _errs59 = errors;
 if(errors === _errs59){
 if(typeof key5 === "string"){
-if(func1(key5) > 100){
+if(key5.length > 100 && (key5.length > 200 || func1(key5) > 100)){
 const err14 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key5};
 if(vErrors === null){
 vErrors = [err14];
@@ -9150,7 +9150,7 @@ let data28 = data26.content;
 const _errs75 = errors;
 if(errors === _errs75){
 if(typeof data28 === "string"){
-if(func1(data28) > 10000000){
+if(data28.length > 10000000 && (data28.length > 20000000 || func1(data28) > 10000000)){
 validate70.errors = [{instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -9407,7 +9407,7 @@ return false;
 }
 if(errors === _errs90){
 if(typeof data33 === "string"){
-if(func1(data33) > 10000000){
+if(data33.length > 10000000 && (data33.length > 20000000 || func1(data33) > 10000000)){
 validate70.errors = [{instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -9560,7 +9560,7 @@ let data39 = data34.text;
 const _errs103 = errors;
 if(errors === _errs103){
 if(typeof data39 === "string"){
-if(func1(data39) > 1000000){
+if(data39.length > 1000000 && (data39.length > 2000000 || func1(data39) > 1000000)){
 validate70.errors = [{instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"}];
 return false;
 }
@@ -9581,7 +9581,7 @@ let data40 = data34.url;
 const _errs105 = errors;
 if(errors === _errs105){
 if(typeof data40 === "string"){
-if(func1(data40) > 20000000){
+if(data40.length > 20000000 && (data40.length > 40000000 || func1(data40) > 20000000)){
 validate70.errors = [{instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"}];
 return false;
 }
@@ -9664,12 +9664,12 @@ let data43 = data42.id;
 const _errs112 = errors;
 if(errors === _errs112){
 if(typeof data43 === "string"){
-if(func1(data43) > 1000){
+if(data43.length > 1000 && (data43.length > 2000 || func1(data43) > 1000)){
 validate70.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data43) < 1){
+if(data43.length < 2 && func1(data43) < 1){
 validate70.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -9691,12 +9691,12 @@ let data44 = data42.name;
 const _errs114 = errors;
 if(errors === _errs114){
 if(typeof data44 === "string"){
-if(func1(data44) > 1000){
+if(data44.length > 1000 && (data44.length > 2000 || func1(data44) > 1000)){
 validate70.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data44) < 1){
+if(data44.length < 2 && func1(data44) < 1){
 validate70.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -9718,7 +9718,7 @@ let data45 = data42.arguments;
 const _errs116 = errors;
 if(errors === _errs116){
 if(typeof data45 === "string"){
-if(func1(data45) > 10000000){
+if(data45.length > 10000000 && (data45.length > 20000000 || func1(data45) > 10000000)){
 validate70.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -9748,7 +9748,7 @@ for(const key9 in data46){
 const _errs120 = errors;
 if(errors === _errs120){
 if(typeof key9 === "string"){
-if(func1(key9) > 200){
+if(key9.length > 200 && (key9.length > 400 || func1(key9) > 200)){
 const err26 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key9};
 if(vErrors === null){
 vErrors = [err26];
@@ -9832,12 +9832,12 @@ let data47 = data26.tool_call_id;
 const _errs123 = errors;
 if(errors === _errs123){
 if(typeof data47 === "string"){
-if(func1(data47) > 1000){
+if(data47.length > 1000 && (data47.length > 2000 || func1(data47) > 1000)){
 validate70.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data47) < 1){
+if(data47.length < 2 && func1(data47) < 1){
 validate70.errors = [{instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -9998,12 +9998,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate76.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate76.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -10141,12 +10141,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate77.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate77.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -10210,12 +10210,12 @@ let data4 = data3["Idempotency-Key"];
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
+if(data4.length > 257 && (data4.length > 514 || func1(data4) > 257)){
 validate77.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate77.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -10243,7 +10243,7 @@ let data5 = data3.Prefer;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 validate77.errors = [{instancePath:instancePath+"/headers/Prefer",schemaPath:"#/properties/headers/properties/Prefer/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -10430,7 +10430,7 @@ vErrors = null;
 }
 if(errors === _errs8){
 if(typeof data4 === "string"){
-if(func1(data4) > 32){
+if(data4.length > 32 && (data4.length > 64 || func1(data4) > 32)){
 validate79.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
@@ -10547,12 +10547,12 @@ let data1 = data0.slugOrId;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 80){
+if(data1.length > 80 && (data1.length > 160 || func1(data1) > 80)){
 validate83.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate83.errors = [{instancePath:instancePath+"/path/slugOrId",schemaPath:"#/properties/path/properties/slugOrId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -10607,7 +10607,7 @@ return false;
 }
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate83.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -10655,12 +10655,12 @@ let data5 = data2.after;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data5 === "string"){
-if(func1(data5) > 160){
+if(data5.length > 160 && (data5.length > 320 || func1(data5) > 160)){
 validate83.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 validate83.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -10794,7 +10794,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate84.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -10857,7 +10857,7 @@ let data4 = data3["If-None-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate84.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -10933,7 +10933,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate85.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -10996,7 +10996,7 @@ let data4 = data3["If-None-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate85.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -11188,12 +11188,12 @@ let data3 = data2["Idempotency-Key"];
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 validate87.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate87.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -11275,12 +11275,12 @@ return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(func1(data0) > 80){
+if(data0.length > 80 && (data0.length > 160 || func1(data0) > 80)){
 validate89.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate89.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -11302,12 +11302,12 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 32){
+if(data1.length > 32 && (data1.length > 64 || func1(data1) > 32)){
 validate89.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate89.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -11339,7 +11339,7 @@ const _errs8 = errors;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof key1 === "string"){
-if(func1(key1) > 64){
+if(key1.length > 64 && (key1.length > 128 || func1(key1) > 64)){
 const err0 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err0];
@@ -11398,7 +11398,7 @@ return false;
 }
 if(errors === _errs12){
 if(typeof data3 === "string"){
-if(func1(data3) > 1000000){
+if(data3.length > 1000000 && (data3.length > 2000000 || func1(data3) > 1000000)){
 validate89.errors = [{instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"}];
 return false;
 }
@@ -11466,12 +11466,12 @@ return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(func1(data0) > 500){
+if(data0.length > 500 && (data0.length > 1000 || func1(data0) > 500)){
 validate88.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate88.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -11560,7 +11560,7 @@ let data5 = data3.tool_call_id;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/then/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -11781,7 +11781,7 @@ return false;
 }
 if(errors === _errs33){
 if(typeof data11 === "string"){
-if(func1(data11) > 10000000){
+if(data11.length > 10000000 && (data11.length > 20000000 || func1(data11) > 10000000)){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -12100,7 +12100,7 @@ let data20 = data12.text;
 const _errs58 = errors;
 if(errors === _errs58){
 if(typeof data20 === "string"){
-if(func1(data20) > 10000000){
+if(data20.length > 10000000 && (data20.length > 20000000 || func1(data20) > 10000000)){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/text",schemaPath:"#/properties/messages/items/properties/content/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -12121,7 +12121,7 @@ let data21 = data12.refusal;
 const _errs60 = errors;
 if(errors === _errs60){
 if(typeof data21 === "string"){
-if(func1(data21) > 10000000){
+if(data21.length > 10000000 && (data21.length > 20000000 || func1(data21) > 10000000)){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/refusal",schemaPath:"#/properties/messages/items/properties/content/items/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -12162,7 +12162,7 @@ let data23 = data22.url;
 const _errs65 = errors;
 if(errors === _errs65){
 if(typeof data23 === "string"){
-if(func1(data23) > 20000000){
+if(data23.length > 20000000 && (data23.length > 40000000 || func1(data23) > 20000000)){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/url",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"}];
 return false;
 }
@@ -12257,7 +12257,7 @@ return false;
 }
 if(errors === _errs71){
 if(typeof data26 === "string"){
-if(func1(data26) > 200){
+if(data26.length > 200 && (data26.length > 400 || func1(data26) > 200)){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -12278,7 +12278,7 @@ return false;
 }
 if(errors === _errs73){
 if(typeof data27 === "string"){
-if(func1(data27) > 10000000){
+if(data27.length > 10000000 && (data27.length > 20000000 || func1(data27) > 10000000)){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -12331,12 +12331,12 @@ let data30 = data29.id;
 const _errs80 = errors;
 if(errors === _errs80){
 if(typeof data30 === "string"){
-if(func1(data30) > 1000){
+if(data30.length > 1000 && (data30.length > 2000 || func1(data30) > 1000)){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data30) < 1){
+if(data30.length < 2 && func1(data30) < 1){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -12422,12 +12422,12 @@ let data34 = data33.name;
 const _errs89 = errors;
 if(errors === _errs89){
 if(typeof data34 === "string"){
-if(func1(data34) > 1000){
+if(data34.length > 1000 && (data34.length > 2000 || func1(data34) > 1000)){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data34) < 1){
+if(data34.length < 2 && func1(data34) < 1){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -12449,7 +12449,7 @@ let data35 = data33.arguments;
 const _errs91 = errors;
 if(errors === _errs91){
 if(typeof data35 === "string"){
-if(func1(data35) > 10000000){
+if(data35.length > 10000000 && (data35.length > 20000000 || func1(data35) > 10000000)){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -12492,7 +12492,7 @@ else {
 for(const key6 in data36){
 const _errs95 = errors;
 if(typeof key6 === "string"){
-if(func1(key6) > 200){
+if(key6.length > 200 && (key6.length > 400 || func1(key6) > 200)){
 const err11 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
 if(vErrors === null){
 vErrors = [err11];
@@ -12565,12 +12565,12 @@ return false;
 }
 if(errors === _errs97){
 if(typeof data37 === "string"){
-if(func1(data37) > 1000){
+if(data37.length > 1000 && (data37.length > 2000 || func1(data37) > 1000)){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data37) < 1){
+if(data37.length < 2 && func1(data37) < 1){
 validate88.errors = [{instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -12612,7 +12612,7 @@ else {
 for(const key7 in data39){
 const _errs103 = errors;
 if(typeof key7 === "string"){
-if(func1(key7) > 200){
+if(key7.length > 200 && (key7.length > 400 || func1(key7) > 200)){
 const err13 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key7};
 if(vErrors === null){
 vErrors = [err13];
@@ -12833,12 +12833,12 @@ return false;
 }
 if(errors === _errs117){
 if(typeof data46 === "string"){
-if(func1(data46) > 1000){
+if(data46.length > 1000 && (data46.length > 2000 || func1(data46) > 1000)){
 validate88.errors = [{instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data46) < 1){
+if(data46.length < 2 && func1(data46) < 1){
 validate88.errors = [{instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -12863,12 +12863,12 @@ let data47 = data46[i4];
 const _errs119 = errors;
 if(errors === _errs119){
 if(typeof data47 === "string"){
-if(func1(data47) > 1000){
+if(data47.length > 1000 && (data47.length > 2000 || func1(data47) > 1000)){
 validate88.errors = [{instancePath:instancePath+"/stop/" + i4,schemaPath:"#/properties/stop/items/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data47) < 1){
+if(data47.length < 2 && func1(data47) < 1){
 validate88.errors = [{instancePath:instancePath+"/stop/" + i4,schemaPath:"#/properties/stop/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -13148,7 +13148,7 @@ let data58 = data57.name;
 const _errs144 = errors;
 if(errors === _errs144){
 if(typeof data58 === "string"){
-if(func1(data58) > 64){
+if(data58.length > 64 && (data58.length > 128 || func1(data58) > 64)){
 validate88.errors = [{instancePath:instancePath+"/response_format/json_schema/name",schemaPath:"#/properties/response_format/properties/json_schema/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -13179,7 +13179,7 @@ return false;
 }
 if(errors === _errs146){
 if(typeof data59 === "string"){
-if(func1(data59) > 4000){
+if(data59.length > 4000 && (data59.length > 8000 || func1(data59) > 4000)){
 validate88.errors = [{instancePath:instancePath+"/response_format/json_schema/description",schemaPath:"#/properties/response_format/properties/json_schema/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
@@ -13206,7 +13206,7 @@ for(const key10 in data60){
 const _errs151 = errors;
 if(errors === _errs151){
 if(typeof key10 === "string"){
-if(func1(key10) > 1000){
+if(key10.length > 1000 && (key10.length > 2000 || func1(key10) > 1000)){
 const err17 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
 if(vErrors === null){
 vErrors = [err17];
@@ -13373,7 +13373,7 @@ let data66 = data65.name;
 const _errs166 = errors;
 if(errors === _errs166){
 if(typeof data66 === "string"){
-if(func1(data66) > 64){
+if(data66.length > 64 && (data66.length > 128 || func1(data66) > 64)){
 validate88.errors = [{instancePath:instancePath+"/tools/" + i5+"/function/name",schemaPath:"#/properties/tools/items/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -13404,7 +13404,7 @@ return false;
 }
 if(errors === _errs168){
 if(typeof data67 === "string"){
-if(func1(data67) > 4000){
+if(data67.length > 4000 && (data67.length > 8000 || func1(data67) > 4000)){
 validate88.errors = [{instancePath:instancePath+"/tools/" + i5+"/function/description",schemaPath:"#/properties/tools/items/properties/function/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
@@ -13431,7 +13431,7 @@ for(const key13 in data68){
 const _errs173 = errors;
 if(errors === _errs173){
 if(typeof key13 === "string"){
-if(func1(key13) > 1000){
+if(key13.length > 1000 && (key13.length > 2000 || func1(key13) > 1000)){
 const err20 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key13};
 if(vErrors === null){
 vErrors = [err20];
@@ -13541,7 +13541,7 @@ return false;
 }
 if(errors === _errs178){
 if(typeof data70 === "string"){
-if(func1(data70) > 8){
+if(data70.length > 8 && (data70.length > 16 || func1(data70) > 8)){
 validate88.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 8},message:"must NOT have more than 8 characters"}];
 return false;
 }
@@ -13611,7 +13611,7 @@ let data73 = data72.name;
 const _errs186 = errors;
 if(errors === _errs186){
 if(typeof data73 === "string"){
-if(func1(data73) > 64){
+if(data73.length > 64 && (data73.length > 128 || func1(data73) > 64)){
 validate88.errors = [{instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -13728,7 +13728,7 @@ return false;
 }
 if(errors === _errs197){
 if(typeof data78 === "string"){
-if(func1(data78) > 1000){
+if(data78.length > 1000 && (data78.length > 2000 || func1(data78) > 1000)){
 validate88.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -13749,7 +13749,7 @@ return false;
 }
 if(errors === _errs199){
 if(typeof data79 === "string"){
-if(func1(data79) > 1000){
+if(data79.length > 1000 && (data79.length > 2000 || func1(data79) > 1000)){
 validate88.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -13778,7 +13778,7 @@ else {
 for(const key17 in data80){
 const _errs203 = errors;
 if(typeof key17 === "string"){
-if(func1(key17) > 200){
+if(key17.length > 200 && (key17.length > 400 || func1(key17) > 200)){
 const err23 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key17};
 if(vErrors === null){
 vErrors = [err23];
@@ -13810,7 +13810,7 @@ let data81 = data80[key18];
 const _errs205 = errors;
 if(errors === _errs205){
 if(typeof data81 === "string"){
-if(func1(data81) > 10000){
+if(data81.length > 10000 && (data81.length > 20000 || func1(data81) > 10000)){
 validate88.errors = [{instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"}];
 return false;
 }
@@ -13857,7 +13857,7 @@ return false;
 }
 if(errors === _errs209){
 if(typeof data83 === "string"){
-if(func1(data83) > 1000){
+if(data83.length > 1000 && (data83.length > 2000 || func1(data83) > 1000)){
 validate88.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -13878,7 +13878,7 @@ return false;
 }
 if(errors === _errs211){
 if(typeof data84 === "string"){
-if(func1(data84) > 100){
+if(data84.length > 100 && (data84.length > 200 || func1(data84) > 100)){
 validate88.errors = [{instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
@@ -14285,12 +14285,12 @@ let data3 = data2["Idempotency-Key"];
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 validate91.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate91.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -14370,12 +14370,12 @@ return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(func1(data0) > 80){
+if(data0.length > 80 && (data0.length > 160 || func1(data0) > 80)){
 validate94.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate94.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -14397,12 +14397,12 @@ return false;
 }
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 32){
+if(data1.length > 32 && (data1.length > 64 || func1(data1) > 32)){
 validate94.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate94.errors = [{instancePath:instancePath+"/version",schemaPath:"#/properties/version/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -14434,7 +14434,7 @@ const _errs8 = errors;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof key1 === "string"){
-if(func1(key1) > 64){
+if(key1.length > 64 && (key1.length > 128 || func1(key1) > 64)){
 const err0 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err0];
@@ -14493,7 +14493,7 @@ return false;
 }
 if(errors === _errs12){
 if(typeof data3 === "string"){
-if(func1(data3) > 1000000){
+if(data3.length > 1000000 && (data3.length > 2000000 || func1(data3) > 1000000)){
 validate94.errors = [{instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"}];
 return false;
 }
@@ -14555,12 +14555,12 @@ return false;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(func1(data0) > 500){
+if(data0.length > 500 && (data0.length > 1000 || func1(data0) > 500)){
 validate93.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate93.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -14594,7 +14594,7 @@ return false;
 }
 if(errors === _errs5){
 if(typeof data2 === "string"){
-if(func1(data2) > 10000000){
+if(data2.length > 10000000 && (data2.length > 20000000 || func1(data2) > 10000000)){
 validate93.errors = [{instancePath:instancePath+"/input",schemaPath:"#/properties/input/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -14666,7 +14666,7 @@ let data5 = data3.name;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/allOf/0/then/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -15118,7 +15118,7 @@ return false;
 }
 if(errors === _errs29){
 if(typeof data29 === "string"){
-if(func1(data29) > 200){
+if(data29.length > 200 && (data29.length > 400 || func1(data29) > 200)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/id",schemaPath:"#/properties/input/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -15139,7 +15139,7 @@ return false;
 }
 if(errors === _errs31){
 if(typeof data30 === "string"){
-if(func1(data30) > 100){
+if(data30.length > 100 && (data30.length > 200 || func1(data30) > 100)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/status",schemaPath:"#/properties/input/items/properties/status/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
@@ -15177,7 +15177,7 @@ return false;
 }
 if(errors === _errs35){
 if(typeof data32 === "string"){
-if(func1(data32) > 100){
+if(data32.length > 100 && (data32.length > 200 || func1(data32) > 100)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/phase",schemaPath:"#/properties/input/items/properties/phase/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
@@ -15198,7 +15198,7 @@ return false;
 }
 if(errors === _errs37){
 if(typeof data33 === "string"){
-if(func1(data33) > 10000000){
+if(data33.length > 10000000 && (data33.length > 20000000 || func1(data33) > 10000000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content",schemaPath:"#/properties/input/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -15631,7 +15631,7 @@ let data55 = data34.text;
 const _errs59 = errors;
 if(errors === _errs59){
 if(typeof data55 === "string"){
-if(func1(data55) > 10000000){
+if(data55.length > 10000000 && (data55.length > 20000000 || func1(data55) > 10000000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/text",schemaPath:"#/properties/input/items/properties/content/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -15652,7 +15652,7 @@ let data56 = data34.refusal;
 const _errs61 = errors;
 if(errors === _errs61){
 if(typeof data56 === "string"){
-if(func1(data56) > 10000000){
+if(data56.length > 10000000 && (data56.length > 20000000 || func1(data56) > 10000000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/refusal",schemaPath:"#/properties/input/items/properties/content/items/properties/refusal/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -15673,7 +15673,7 @@ let data57 = data34.image_url;
 const _errs63 = errors;
 if(errors === _errs63){
 if(typeof data57 === "string"){
-if(func1(data57) > 20000000){
+if(data57.length > 20000000 && (data57.length > 40000000 || func1(data57) > 20000000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/image_url",schemaPath:"#/properties/input/items/properties/content/items/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"}];
 return false;
 }
@@ -15747,7 +15747,7 @@ else {
 for(const key3 in data61){
 const _errs73 = errors;
 if(typeof key3 === "string"){
-if(func1(key3) > 200){
+if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
 const err14 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
 if(vErrors === null){
 vErrors = [err14];
@@ -15864,12 +15864,12 @@ let data64 = data3.call_id;
 const _errs79 = errors;
 if(errors === _errs79){
 if(typeof data64 === "string"){
-if(func1(data64) > 1000){
+if(data64.length > 1000 && (data64.length > 2000 || func1(data64) > 1000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data64) < 1){
+if(data64.length < 2 && func1(data64) < 1){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -15895,12 +15895,12 @@ return false;
 }
 if(errors === _errs81){
 if(typeof data65 === "string"){
-if(func1(data65) > 1000){
+if(data65.length > 1000 && (data65.length > 2000 || func1(data65) > 1000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data65) < 1){
+if(data65.length < 2 && func1(data65) < 1){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -15918,7 +15918,7 @@ let data66 = data3.arguments;
 const _errs83 = errors;
 if(errors === _errs83){
 if(typeof data66 === "string"){
-if(func1(data66) > 10000000){
+if(data66.length > 10000000 && (data66.length > 20000000 || func1(data66) > 10000000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/arguments",schemaPath:"#/properties/input/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -15947,7 +15947,7 @@ else {
 for(const key4 in data67){
 const _errs87 = errors;
 if(typeof key4 === "string"){
-if(func1(key4) > 200){
+if(key4.length > 200 && (key4.length > 400 || func1(key4) > 200)){
 const err16 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key4};
 if(vErrors === null){
 vErrors = [err16];
@@ -15995,7 +15995,7 @@ return false;
 }
 if(errors === _errs89){
 if(typeof data68 === "string"){
-if(func1(data68) > 10000000){
+if(data68.length > 10000000 && (data68.length > 20000000 || func1(data68) > 10000000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -16051,7 +16051,7 @@ let data71 = data69.text;
 const _errs96 = errors;
 if(errors === _errs96){
 if(typeof data71 === "string"){
-if(func1(data71) > 10000000){
+if(data71.length > 10000000 && (data71.length > 20000000 || func1(data71) > 10000000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i4+"/text",schemaPath:"#/properties/input/items/properties/output/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -16169,7 +16169,7 @@ return false;
 }
 if(errors === _errs104){
 if(typeof data75 === "string"){
-if(func1(data75) > 10000000){
+if(data75.length > 10000000 && (data75.length > 20000000 || func1(data75) > 10000000)){
 validate93.errors = [{instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -16359,7 +16359,7 @@ let data84 = data77.name;
 const _errs119 = errors;
 if(errors === _errs119){
 if(typeof data84 === "string"){
-if(func1(data84) > 64){
+if(data84.length > 64 && (data84.length > 128 || func1(data84) > 64)){
 validate93.errors = [{instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -16394,7 +16394,7 @@ else {
 for(const key8 in data85){
 const _errs123 = errors;
 if(typeof key8 === "string"){
-if(func1(key8) > 1000){
+if(key8.length > 1000 && (key8.length > 2000 || func1(key8) > 1000)){
 const err20 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key8};
 if(vErrors === null){
 vErrors = [err20];
@@ -16442,7 +16442,7 @@ return false;
 }
 if(errors === _errs125){
 if(typeof data86 === "string"){
-if(func1(data86) > 4000){
+if(data86.length > 4000 && (data86.length > 8000 || func1(data86) > 4000)){
 validate93.errors = [{instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
@@ -16564,7 +16564,7 @@ let data92 = data90.name;
 const _errs138 = errors;
 if(errors === _errs138){
 if(typeof data92 === "string"){
-if(func1(data92) > 64){
+if(data92.length > 64 && (data92.length > 128 || func1(data92) > 64)){
 validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -16595,7 +16595,7 @@ return false;
 }
 if(errors === _errs140){
 if(typeof data93 === "string"){
-if(func1(data93) > 4000){
+if(data93.length > 4000 && (data93.length > 8000 || func1(data93) > 4000)){
 validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/description",schemaPath:"#/properties/tools/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
@@ -16624,7 +16624,7 @@ else {
 for(const key10 in data94){
 const _errs144 = errors;
 if(typeof key10 === "string"){
-if(func1(key10) > 1000){
+if(key10.length > 1000 && (key10.length > 2000 || func1(key10) > 1000)){
 const err22 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
 if(vErrors === null){
 vErrors = [err22];
@@ -16768,7 +16768,7 @@ return false;
 }
 if(errors === _errs156){
 if(typeof data100 === "string"){
-if(func1(data100) > 10){
+if(data100.length > 10 && (data100.length > 20 || func1(data100) > 10)){
 validate93.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
 return false;
 }
@@ -16818,7 +16818,7 @@ let data102 = data100.name;
 const _errs161 = errors;
 if(errors === _errs161){
 if(typeof data102 === "string"){
-if(func1(data102) > 64){
+if(data102.length > 64 && (data102.length > 128 || func1(data102) > 64)){
 validate93.errors = [{instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -17141,7 +17141,7 @@ else {
 for(const key14 in data116){
 const _errs193 = errors;
 if(typeof key14 === "string"){
-if(func1(key14) > 64){
+if(key14.length > 64 && (key14.length > 128 || func1(key14) > 64)){
 const err24 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key14};
 if(vErrors === null){
 vErrors = [err24];
@@ -17173,7 +17173,7 @@ let data117 = data116[key15];
 const _errs195 = errors;
 if(errors === _errs195){
 if(typeof data117 === "string"){
-if(func1(data117) > 512){
+if(data117.length > 512 && (data117.length > 1024 || func1(data117) > 512)){
 validate93.errors = [{instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
 return false;
 }
@@ -17261,7 +17261,7 @@ return false;
 }
 if(errors === _errs203){
 if(typeof data121 === "string"){
-if(func1(data121) > 1000){
+if(data121.length > 1000 && (data121.length > 2000 || func1(data121) > 1000)){
 validate93.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -17282,7 +17282,7 @@ return false;
 }
 if(errors === _errs205){
 if(typeof data122 === "string"){
-if(func1(data122) > 1000){
+if(data122.length > 1000 && (data122.length > 2000 || func1(data122) > 1000)){
 validate93.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -17303,7 +17303,7 @@ return false;
 }
 if(errors === _errs207){
 if(typeof data123 === "string"){
-if(func1(data123) > 1000){
+if(data123.length > 1000 && (data123.length > 2000 || func1(data123) > 1000)){
 validate93.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -17324,7 +17324,7 @@ return false;
 }
 if(errors === _errs209){
 if(typeof data124 === "string"){
-if(func1(data124) > 100){
+if(data124.length > 100 && (data124.length > 200 || func1(data124) > 100)){
 validate93.errors = [{instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
@@ -17705,12 +17705,12 @@ let data1 = data0.model;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 401){
+if(data1.length > 401 && (data1.length > 802 || func1(data1) > 401)){
 validate98.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/maxLength",keyword:"maxLength",params:{limit: 401},message:"must NOT have more than 401 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate98.errors = [{instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -17892,12 +17892,12 @@ let data4 = data1.after;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 validate99.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate99.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -18059,12 +18059,12 @@ let data3 = data2["Idempotency-Key"];
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 validate100.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate100.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -18156,7 +18156,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 validate105.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/SpotId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -18184,12 +18184,12 @@ const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 validate105.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate105.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/SpotName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -18259,7 +18259,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 validate104.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ZoneId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -18287,12 +18287,12 @@ const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 validate104.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate104.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ZoneName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -18442,12 +18442,12 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 validate102.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate102.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -18475,7 +18475,7 @@ let data1 = data.currency;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 3){
+if(data1.length > 3 && (data1.length > 6 || func1(data1) > 3)){
 validate102.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
@@ -18503,12 +18503,12 @@ const _errs7 = errors;
 const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data2 === "string"){
-if(func1(data2) > 64){
+if(data2.length > 64 && (data2.length > 128 || func1(data2) > 64)){
 validate102.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 validate102.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -18536,7 +18536,7 @@ let data3 = data.fiscal_day_end;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func1(data3) > 5){
+if(data3.length > 5 && (data3.length > 10 || func1(data3) > 5)){
 validate102.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/maxLength",keyword:"maxLength",params:{limit: 5},message:"must NOT have more than 5 characters"}];
 return false;
 }
@@ -18718,7 +18718,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate110.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -18781,7 +18781,7 @@ let data4 = data3["If-None-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate110.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -18857,7 +18857,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate111.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -18920,7 +18920,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate111.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -18990,12 +18990,12 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate113.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/LocationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -19024,7 +19024,7 @@ const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 3){
+if(data1.length > 3 && (data1.length > 6 || func1(data1) > 3)){
 validate113.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
@@ -19052,12 +19052,12 @@ const _errs8 = errors;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
-if(func1(data2) > 64){
+if(data2.length > 64 && (data2.length > 128 || func1(data2) > 64)){
 validate113.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 validate113.errors = [{instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -19086,7 +19086,7 @@ const _errs11 = errors;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data3 === "string"){
-if(func1(data3) > 5){
+if(data3.length > 5 && (data3.length > 10 || func1(data3) > 5)){
 validate113.errors = [{instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/maxLength",keyword:"maxLength",params:{limit: 5},message:"must NOT have more than 5 characters"}];
 return false;
 }
@@ -19194,7 +19194,7 @@ const _errs24 = errors;
 const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data8 === "string"){
-if(func1(data8) > 36){
+if(data8.length > 36 && (data8.length > 72 || func1(data8) > 36)){
 validate113.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -19223,7 +19223,7 @@ const _errs28 = errors;
 if(errors === _errs28){
 if(errors === _errs28){
 if(typeof data9 === "string"){
-if(func1(data9) > 64){
+if(data9.length > 64 && (data9.length > 128 || func1(data9) > 64)){
 validate113.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -19259,7 +19259,7 @@ const _errs31 = errors;
 if(errors === _errs31){
 if(errors === _errs31){
 if(typeof data10 === "string"){
-if(func1(data10) > 64){
+if(data10.length > 64 && (data10.length > 128 || func1(data10) > 64)){
 validate113.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -19371,7 +19371,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate116.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -19448,12 +19448,12 @@ let data4 = data2.after;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 validate116.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate116.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -19589,7 +19589,7 @@ const _errs4 = errors;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate117.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -19618,7 +19618,7 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(errors === _errs8){
 if(typeof data2 === "string"){
-if(func1(data2) > 10){
+if(data2.length > 10 && (data2.length > 20 || func1(data2) > 10)){
 validate117.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
 return false;
 }
@@ -19693,7 +19693,7 @@ let data5 = data4["If-None-Match"];
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 validate117.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -19770,7 +19770,7 @@ const _errs4 = errors;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate118.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -19799,7 +19799,7 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(errors === _errs8){
 if(typeof data2 === "string"){
-if(func1(data2) > 10){
+if(data2.length > 10 && (data2.length > 20 || func1(data2) > 10)){
 validate118.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
 return false;
 }
@@ -19874,7 +19874,7 @@ let data5 = data4["If-Match"];
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 validate118.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -19966,12 +19966,12 @@ let data2 = data1.location_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(func1(data2) > 36){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
 validate119.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(func1(data2) < 36){
+if(data2.length < 72 && func1(data2) < 36){
 validate119.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
 return false;
 }
@@ -20043,12 +20043,12 @@ let data5 = data1.after;
 const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data5 === "string"){
-if(func1(data5) > 160){
+if(data5.length > 160 && (data5.length > 320 || func1(data5) > 160)){
 validate119.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 validate119.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -20211,12 +20211,12 @@ let data3 = data2["Idempotency-Key"];
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 validate120.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate120.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -20296,7 +20296,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 validate122.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -20324,12 +20324,12 @@ const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 validate122.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate122.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -20442,7 +20442,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate124.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -20505,7 +20505,7 @@ let data4 = data3["If-None-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate124.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -20581,7 +20581,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate125.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -20644,7 +20644,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate125.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -20710,12 +20710,12 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 validate127.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate127.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/CategoryName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -20756,7 +20756,7 @@ const _errs8 = errors;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
-if(func1(data2) > 36){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
 validate127.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -20784,7 +20784,7 @@ const _errs11 = errors;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data3 === "string"){
-if(func1(data3) > 36){
+if(data3.length > 36 && (data3.length > 72 || func1(data3) > 36)){
 validate127.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -20813,7 +20813,7 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(errors === _errs15){
 if(typeof data4 === "string"){
-if(func1(data4) > 64){
+if(data4.length > 64 && (data4.length > 128 || func1(data4) > 64)){
 validate127.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -20849,7 +20849,7 @@ const _errs18 = errors;
 if(errors === _errs18){
 if(errors === _errs18){
 if(typeof data5 === "string"){
-if(func1(data5) > 64){
+if(data5.length > 64 && (data5.length > 128 || func1(data5) > 64)){
 validate127.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -20972,12 +20972,12 @@ let data2 = data1.location_id;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(func1(data2) > 36){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
 validate129.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(func1(data2) < 36){
+if(data2.length < 72 && func1(data2) < 36){
 validate129.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
 return false;
 }
@@ -21005,12 +21005,12 @@ let data3 = data1.category_id;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 36){
+if(data3.length > 36 && (data3.length > 72 || func1(data3) > 36)){
 validate129.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 36){
+if(data3.length < 72 && func1(data3) < 36){
 validate129.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
 return false;
 }
@@ -21082,12 +21082,12 @@ let data6 = data1.after;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data6 === "string"){
-if(func1(data6) > 160){
+if(data6.length > 160 && (data6.length > 320 || func1(data6) > 160)){
 validate129.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data6) < 1){
+if(data6.length < 2 && func1(data6) < 1){
 validate129.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -21251,12 +21251,12 @@ let data3 = data2["Idempotency-Key"];
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 validate130.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate130.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -21336,12 +21336,12 @@ const _errs1 = errors;
 const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(func1(data0) > 100){
+if(data0.length > 100 && (data0.length > 200 || func1(data0) > 100)){
 validate133.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate133.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/Tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -21429,7 +21429,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 validate136.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -21457,12 +21457,12 @@ const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 validate136.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate136.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ModifierName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -21604,7 +21604,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 validate132.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -21632,7 +21632,7 @@ const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate132.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -21660,12 +21660,12 @@ const _errs8 = errors;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
-if(func1(data2) > 200){
+if(data2.length > 200 && (data2.length > 400 || func1(data2) > 200)){
 validate132.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 validate132.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -21694,12 +21694,12 @@ const _errs11 = errors;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data3 === "string"){
-if(func1(data3) > 4000){
+if(data3.length > 4000 && (data3.length > 8000 || func1(data3) > 4000)){
 validate132.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/ProductDescription/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate132.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/ProductDescription/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -21722,12 +21722,12 @@ const _errs14 = errors;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data4 === "string"){
-if(func1(data4) > 100){
+if(data4.length > 100 && (data4.length > 200 || func1(data4) > 100)){
 validate132.errors = [{instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate132.errors = [{instancePath:instancePath+"/sku",schemaPath:"contract#/$defs/Sku/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -21756,7 +21756,7 @@ const _errs17 = errors;
 const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data5 === "string"){
-if(func1(data5) > 2048){
+if(data5.length > 2048 && (data5.length > 4096 || func1(data5) > 2048)){
 validate132.errors = [{instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
@@ -21939,7 +21939,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate140.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -22002,7 +22002,7 @@ let data4 = data3["If-None-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate140.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -22078,7 +22078,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate141.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -22141,7 +22141,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate141.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -22207,7 +22207,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 validate143.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -22235,12 +22235,12 @@ const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 200){
+if(data1.length > 200 && (data1.length > 400 || func1(data1) > 200)){
 validate143.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate143.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ProductName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -22272,12 +22272,12 @@ return false;
 }
 if(errors === _errs8){
 if(typeof data2 === "string"){
-if(func1(data2) > 4000){
+if(data2.length > 4000 && (data2.length > 8000 || func1(data2) > 4000)){
 validate143.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
 else {
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 validate143.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -22299,7 +22299,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func1(data3) > 2048){
+if(data3.length > 2048 && (data3.length > 4096 || func1(data3) > 2048)){
 validate143.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
@@ -22326,12 +22326,12 @@ return false;
 }
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 100){
+if(data4.length > 100 && (data4.length > 200 || func1(data4) > 100)){
 validate143.errors = [{instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate143.errors = [{instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -22432,7 +22432,7 @@ const _errs24 = errors;
 const _errs25 = errors;
 if(errors === _errs25){
 if(typeof data10 === "string"){
-if(func1(data10) > 36){
+if(data10.length > 36 && (data10.length > 72 || func1(data10) > 36)){
 validate143.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -22460,7 +22460,7 @@ const _errs27 = errors;
 const _errs28 = errors;
 if(errors === _errs28){
 if(typeof data11 === "string"){
-if(func1(data11) > 36){
+if(data11.length > 36 && (data11.length > 72 || func1(data11) > 36)){
 validate143.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -22488,7 +22488,7 @@ const _errs30 = errors;
 const _errs31 = errors;
 if(errors === _errs31){
 if(typeof data12 === "string"){
-if(func1(data12) > 3){
+if(data12.length > 3 && (data12.length > 6 || func1(data12) > 3)){
 validate143.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
@@ -22517,7 +22517,7 @@ const _errs34 = errors;
 if(errors === _errs34){
 if(errors === _errs34){
 if(typeof data13 === "string"){
-if(func1(data13) > 64){
+if(data13.length > 64 && (data13.length > 128 || func1(data13) > 64)){
 validate143.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -22553,7 +22553,7 @@ const _errs37 = errors;
 if(errors === _errs37){
 if(errors === _errs37){
 if(typeof data14 === "string"){
-if(func1(data14) > 64){
+if(data14.length > 64 && (data14.length > 128 || func1(data14) > 64)){
 validate143.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -22652,7 +22652,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(errors === _errs2){
 if(typeof data === "string"){
-if(func1(data) > 10){
+if(data.length > 10 && (data.length > 20 || func1(data) > 10)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -22706,7 +22706,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -22759,7 +22759,7 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(errors === _errs7){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -22833,12 +22833,12 @@ vErrors = null;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 validate148.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data) < 10){
+if(data.length < 20 && func1(data) < 10){
 validate148.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"}];
 return false;
 }
@@ -22953,12 +22953,12 @@ let data4 = data1.after;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 validate147.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate147.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -23037,12 +23037,12 @@ let data8 = data1.location_id;
 const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data8 === "string"){
-if(func1(data8) > 36){
+if(data8.length > 36 && (data8.length > 72 || func1(data8) > 36)){
 validate147.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(func1(data8) < 36){
+if(data8.length < 72 && func1(data8) < 36){
 validate147.errors = [{instancePath:instancePath+"/query/location_id",schemaPath:"#/properties/query/properties/location_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
 return false;
 }
@@ -23071,12 +23071,12 @@ const _errs20 = errors;
 const _errs21 = errors;
 if(errors === _errs21){
 if(typeof data9 === "string"){
-if(func1(data9) > 200){
+if(data9.length > 200 && (data9.length > 400 || func1(data9) > 200)){
 validate147.errors = [{instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data9) < 1){
+if(data9.length < 2 && func1(data9) < 1){
 validate147.errors = [{instancePath:instancePath+"/query/reference_id",schemaPath:"contract#/$defs/ReferenceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -23215,12 +23215,12 @@ let data3 = data2["Idempotency-Key"];
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 validate151.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate151.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -23305,7 +23305,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 validate155.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/ModifierId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -23401,7 +23401,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 validate154.errors = [{instancePath:instancePath+"/product_id",schemaPath:"contract#/$defs/ProductId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -23535,7 +23535,7 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 validate153.errors = [{instancePath:instancePath+"/location_id",schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -23605,7 +23605,7 @@ const _errs8 = errors;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 36){
+if(data3.length > 36 && (data3.length > 72 || func1(data3) > 36)){
 validate153.errors = [{instancePath:instancePath+"/spot_id",schemaPath:"contract#/$defs/SpotId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -23633,12 +23633,12 @@ const _errs11 = errors;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate153.errors = [{instancePath:instancePath+"/note",schemaPath:"contract#/$defs/OrderNote/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate153.errors = [{instancePath:instancePath+"/note",schemaPath:"contract#/$defs/OrderNote/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -23661,12 +23661,12 @@ const _errs14 = errors;
 const _errs15 = errors;
 if(errors === _errs15){
 if(typeof data5 === "string"){
-if(func1(data5) > 200){
+if(data5.length > 200 && (data5.length > 400 || func1(data5) > 200)){
 validate153.errors = [{instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 validate153.errors = [{instancePath:instancePath+"/reference_id",schemaPath:"contract#/$defs/ReferenceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -23735,7 +23735,7 @@ let data7 = data6[key2];
 const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data7 === "string"){
-if(func1(data7) > 500){
+if(data7.length > 500 && (data7.length > 1000 || func1(data7) > 500)){
 validate153.errors = [{instancePath:instancePath+"/metadata/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/OrderMetadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 500},message:"must NOT have more than 500 characters"}];
 return false;
 }
@@ -23844,7 +23844,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate159.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -23907,7 +23907,7 @@ let data4 = data3["If-None-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate159.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -23983,7 +23983,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate160.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -24046,7 +24046,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate160.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -24122,7 +24122,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate161.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/OrderId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -24185,7 +24185,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate161.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -24281,7 +24281,7 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 validate162.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -24329,12 +24329,12 @@ let data4 = data1.after;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 validate162.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate162.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -24496,12 +24496,12 @@ let data3 = data2["Idempotency-Key"];
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 257){
+if(data3.length > 257 && (data3.length > 514 || func1(data3) > 257)){
 validate163.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate163.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -24651,7 +24651,7 @@ const _errs1 = errors;
 const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 validate168.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/LocationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -24727,7 +24727,7 @@ const _errs1 = errors;
 const _errs2 = errors;
 if(errors === _errs2){
 if(typeof key0 === "string"){
-if(func1(key0) > 100){
+if(key0.length > 100 && (key0.length > 200 || func1(key0) > 100)){
 const err0 = {instancePath,schemaPath:"contract#/$defs/HeaderName/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key0};
 if(vErrors === null){
 vErrors = [err0];
@@ -24738,7 +24738,7 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(func1(key0) < 1){
+if(key0.length < 2 && func1(key0) < 1){
 const err1 = {instancePath,schemaPath:"contract#/$defs/HeaderName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",propertyName:key0};
 if(vErrors === null){
 vErrors = [err1];
@@ -24794,12 +24794,12 @@ let data0 = data[key1];
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data0 === "string"){
-if(func1(data0) > 1000){
+if(data0.length > 1000 && (data0.length > 2000 || func1(data0) > 1000)){
 validate170.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate170.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -24868,12 +24868,12 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 validate165.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate165.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -24903,12 +24903,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 2048){
+if(data1.length > 2048 && (data1.length > 4096 || func1(data1) > 2048)){
 validate165.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 8){
+if(data1.length < 16 && func1(data1) < 8){
 validate165.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
 return false;
 }
@@ -25009,12 +25009,12 @@ vErrors = null;
 }
 if(errors === _errs11){
 if(typeof data5 === "string"){
-if(func1(data5) > 64){
+if(data5.length > 64 && (data5.length > 128 || func1(data5) > 64)){
 validate165.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data5) < 24){
+if(data5.length < 48 && func1(data5) < 24){
 validate165.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"}];
 return false;
 }
@@ -25130,7 +25130,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate173.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -25193,7 +25193,7 @@ let data4 = data3["If-None-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate173.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -25269,7 +25269,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate174.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -25332,7 +25332,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate174.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -25400,12 +25400,12 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 200){
+if(data0.length > 200 && (data0.length > 400 || func1(data0) > 200)){
 validate176.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate176.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/IntegrationName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -25435,12 +25435,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 2048){
+if(data1.length > 2048 && (data1.length > 4096 || func1(data1) > 2048)){
 validate176.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 8){
+if(data1.length < 16 && func1(data1) < 8){
 validate176.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
 return false;
 }
@@ -25512,7 +25512,7 @@ const _errs11 = errors;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data5 === "string"){
-if(func1(data5) > 36){
+if(data5.length > 36 && (data5.length > 72 || func1(data5) > 36)){
 validate176.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -25560,7 +25560,7 @@ else {
 for(const key1 in data7){
 const _errs19 = errors;
 if(typeof key1 === "string"){
-if(func1(key1) > 100){
+if(key1.length > 100 && (key1.length > 200 || func1(key1) > 100)){
 const err0 = {instancePath:instancePath+"/secret_rotation",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err0];
@@ -25652,7 +25652,7 @@ const _errs28 = errors;
 if(errors === _errs28){
 if(errors === _errs28){
 if(typeof data10 === "string"){
-if(func1(data10) > 64){
+if(data10.length > 64 && (data10.length > 128 || func1(data10) > 64)){
 validate176.errors = [{instancePath:instancePath+"/disabled_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -25695,7 +25695,7 @@ else {
 for(const key2 in data11){
 const _errs33 = errors;
 if(typeof key2 === "string"){
-if(func1(key2) > 100){
+if(key2.length > 100 && (key2.length > 200 || func1(key2) > 100)){
 const err3 = {instancePath:instancePath+"/warning",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key2};
 if(vErrors === null){
 vErrors = [err3];
@@ -25780,7 +25780,7 @@ const _errs38 = errors;
 if(errors === _errs38){
 if(errors === _errs38){
 if(typeof data13 === "string"){
-if(func1(data13) > 64){
+if(data13.length > 64 && (data13.length > 128 || func1(data13) > 64)){
 validate176.errors = [{instancePath:instancePath+"/last_attempt_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -25816,7 +25816,7 @@ const _errs41 = errors;
 if(errors === _errs41){
 if(errors === _errs41){
 if(typeof data14 === "string"){
-if(func1(data14) > 64){
+if(data14.length > 64 && (data14.length > 128 || func1(data14) > 64)){
 validate176.errors = [{instancePath:instancePath+"/last_success_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -25886,7 +25886,7 @@ else {
 for(const key3 in data16){
 const _errs48 = errors;
 if(typeof key3 === "string"){
-if(func1(key3) > 100){
+if(key3.length > 100 && (key3.length > 200 || func1(key3) > 100)){
 const err6 = {instancePath:instancePath+"/last_error",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key3};
 if(vErrors === null){
 vErrors = [err6];
@@ -25944,7 +25944,7 @@ const _errs51 = errors;
 if(errors === _errs51){
 if(errors === _errs51){
 if(typeof data17 === "string"){
-if(func1(data17) > 64){
+if(data17.length > 64 && (data17.length > 128 || func1(data17) > 64)){
 validate176.errors = [{instancePath:instancePath+"/retrying_until",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -25987,7 +25987,7 @@ else {
 for(const key4 in data18){
 const _errs56 = errors;
 if(typeof key4 === "string"){
-if(func1(key4) > 100){
+if(key4.length > 100 && (key4.length > 200 || func1(key4) > 100)){
 const err9 = {instancePath:instancePath+"/waiting",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key4};
 if(vErrors === null){
 vErrors = [err9];
@@ -26045,7 +26045,7 @@ const _errs59 = errors;
 if(errors === _errs59){
 if(errors === _errs59){
 if(typeof data19 === "string"){
-if(func1(data19) > 64){
+if(data19.length > 64 && (data19.length > 128 || func1(data19) > 64)){
 validate176.errors = [{instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -26081,7 +26081,7 @@ const _errs62 = errors;
 if(errors === _errs62){
 if(errors === _errs62){
 if(typeof data20 === "string"){
-if(func1(data20) > 64){
+if(data20.length > 64 && (data20.length > 128 || func1(data20) > 64)){
 validate176.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -26203,7 +26203,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate181.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -26266,7 +26266,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate181.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -26342,7 +26342,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate182.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -26405,7 +26405,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate182.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -26481,7 +26481,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate183.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -26544,7 +26544,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate183.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -26620,7 +26620,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate184.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -26683,7 +26683,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate184.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -26778,12 +26778,12 @@ vErrors = null;
 }
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(func1(data0) > 64){
+if(data0.length > 64 && (data0.length > 128 || func1(data0) > 64)){
 validate185.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 24){
+if(data0.length < 48 && func1(data0) < 24){
 validate185.errors = [{instancePath:instancePath+"/secret",schemaPath:"#/properties/secret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"}];
 return false;
 }
@@ -26854,7 +26854,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate186.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -26917,7 +26917,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate186.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -26993,7 +26993,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate187.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -27056,7 +27056,7 @@ let data4 = data3["If-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate187.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -27128,7 +27128,7 @@ let data0 = data.rotation_id;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 36){
+if(data0.length > 36 && (data0.length > 72 || func1(data0) > 36)){
 validate188.errors = [{instancePath:instancePath+"/rotation_id",schemaPath:"contract#/$defs/SecretRotationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -27199,7 +27199,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate189.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -27262,12 +27262,12 @@ let data4 = data3["Idempotency-Key"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
+if(data4.length > 257 && (data4.length > 514 || func1(data4) > 257)){
 validate189.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate189.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -27350,7 +27350,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate190.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -27404,7 +27404,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate190.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -27452,12 +27452,12 @@ let data5 = data2.after;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(func1(data5) > 160){
+if(data5.length > 160 && (data5.length > 320 || func1(data5) > 160)){
 validate190.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 validate190.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -27590,7 +27590,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate191.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -27653,12 +27653,12 @@ let data4 = data3["Idempotency-Key"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
+if(data4.length > 257 && (data4.length > 514 || func1(data4) > 257)){
 validate191.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate191.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -27720,7 +27720,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(errors === _errs2){
 if(typeof data === "string"){
-if(func1(data) > 10){
+if(data.length > 10 && (data.length > 20 || func1(data) > 10)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -27774,7 +27774,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -27827,7 +27827,7 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(errors === _errs7){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -27901,12 +27901,12 @@ vErrors = null;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 validate194.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data) < 10){
+if(data.length < 20 && func1(data) < 10){
 validate194.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"}];
 return false;
 }
@@ -28049,7 +28049,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate198.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -28166,7 +28166,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(errors === _errs2){
 if(typeof data === "string"){
-if(func1(data) > 10){
+if(data.length > 10 && (data.length > 20 || func1(data) > 10)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -28220,7 +28220,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -28273,7 +28273,7 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(errors === _errs7){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -28347,12 +28347,12 @@ vErrors = null;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 validate200.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data) < 10){
+if(data.length < 20 && func1(data) < 10){
 validate200.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"}];
 return false;
 }
@@ -28407,7 +28407,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate199.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -28495,7 +28495,7 @@ return false;
 }
 if(errors === _errs16){
 if(typeof data5 === "string"){
-if(func1(data5) < 1){
+if(data5.length < 2 && func1(data5) < 1){
 validate199.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -28567,12 +28567,12 @@ let data9 = data2.after;
 const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data9 === "string"){
-if(func1(data9) > 160){
+if(data9.length > 160 && (data9.length > 320 || func1(data9) > 160)){
 validate199.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data9) < 1){
+if(data9.length < 2 && func1(data9) < 1){
 validate199.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -28687,7 +28687,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(errors === _errs2){
 if(typeof data === "string"){
-if(func1(data) > 10){
+if(data.length > 10 && (data.length > 20 || func1(data) > 10)){
 const err0 = {instancePath,schemaPath:"#/anyOf/0/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -28741,7 +28741,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err4];
@@ -28794,7 +28794,7 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(errors === _errs7){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err8];
@@ -28868,12 +28868,12 @@ vErrors = null;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(func1(data) > 64){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
 validate204.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data) < 10){
+if(data.length < 20 && func1(data) < 10){
 validate204.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"}];
 return false;
 }
@@ -28965,7 +28965,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate203.errors = [{instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -28986,12 +28986,12 @@ let data4 = data1.integration_id;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 36){
+if(data4.length > 36 && (data4.length > 72 || func1(data4) > 36)){
 validate203.errors = [{instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 36){
+if(data4.length < 72 && func1(data4) < 36){
 validate203.errors = [{instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
 return false;
 }
@@ -29019,12 +29019,12 @@ let data5 = data1.target_uuid;
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(func1(data5) > 36){
+if(data5.length > 36 && (data5.length > 72 || func1(data5) > 36)){
 validate203.errors = [{instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(func1(data5) < 36){
+if(data5.length < 72 && func1(data5) < 36){
 validate203.errors = [{instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"}];
 return false;
 }
@@ -29103,12 +29103,12 @@ let data9 = data1.after;
 const _errs20 = errors;
 if(errors === _errs20){
 if(typeof data9 === "string"){
-if(func1(data9) > 160){
+if(data9.length > 160 && (data9.length > 320 || func1(data9) > 160)){
 validate203.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data9) < 1){
+if(data9.length < 2 && func1(data9) < 1){
 validate203.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -29247,7 +29247,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate207.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -29310,7 +29310,7 @@ let data4 = data3["If-None-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate207.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -29386,7 +29386,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate208.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -29463,12 +29463,12 @@ let data4 = data2.after;
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 validate208.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate208.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -29600,7 +29600,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate209.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/DeliveryId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -29663,12 +29663,12 @@ let data4 = data3["Idempotency-Key"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 257){
+if(data4.length > 257 && (data4.length > 514 || func1(data4) > 257)){
 validate209.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/maxLength",keyword:"maxLength",params:{limit: 257},message:"must NOT have more than 257 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate209.errors = [{instancePath:instancePath+"/headers/Idempotency-Key",schemaPath:"#/properties/headers/properties/Idempotency-Key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -29752,7 +29752,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate210.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ReplayId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -29815,7 +29815,7 @@ let data4 = data3["If-None-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate210.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -29934,12 +29934,12 @@ let data3 = data1.after;
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 160){
+if(data3.length > 160 && (data3.length > 320 || func1(data3) > 160)){
 validate211.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate211.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -30072,12 +30072,12 @@ let data1 = data0.type;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
+if(data1.length > 64 && (data1.length > 128 || func1(data1) > 64)){
 validate212.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate212.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -30141,7 +30141,7 @@ let data4 = data3["If-None-Match"];
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate212.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -30392,12 +30392,12 @@ let data0 = data.api_key;
 const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
-if(func1(data0) > 512){
+if(data0.length > 512 && (data0.length > 1024 || func1(data0) > 512)){
 validate215.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate215.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -30425,12 +30425,12 @@ let data1 = data.sign_in_token;
 const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
-if(func1(data1) > 128){
+if(data1.length > 128 && (data1.length > 256 || func1(data1) > 128)){
 validate215.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(func1(data1) < 1){
+if(data1.length < 2 && func1(data1) < 1){
 validate215.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -30615,7 +30615,7 @@ return false;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(func1(data2) < 1){
+if(data2.length < 2 && func1(data2) < 1){
 validate217.errors = [{instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -30663,12 +30663,12 @@ let data4 = data1.after;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data4 === "string"){
-if(func1(data4) > 160){
+if(data4.length > 160 && (data4.length > 320 || func1(data4) > 160)){
 validate217.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(data4.length < 2 && func1(data4) < 1){
 validate217.errors = [{instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -30886,12 +30886,12 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 100){
+if(data0.length > 100 && (data0.length > 200 || func1(data0) > 100)){
 validate220.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
 else {
-if(func1(data0) < 1){
+if(data0.length < 2 && func1(data0) < 1){
 validate220.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ApiKeyName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -30983,7 +30983,7 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func1(data3) > 64){
+if(data3.length > 64 && (data3.length > 128 || func1(data3) > 64)){
 validate220.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
@@ -31089,7 +31089,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate222.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -31152,7 +31152,7 @@ let data4 = data3["If-None-Match"];
 const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
-if(func1(data4) > 1000){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
 validate222.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -31228,7 +31228,7 @@ let data1 = data0.id;
 const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
-if(func1(data1) > 36){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
 validate223.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/ApiKeyId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
@@ -31282,7 +31282,7 @@ return false;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func1(data3) < 1){
+if(data3.length < 2 && func1(data3) < 1){
 validate223.errors = [{instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -31316,7 +31316,7 @@ let data5 = data4["If-Match"];
 const _errs14 = errors;
 if(errors === _errs14){
 if(typeof data5 === "string"){
-if(func1(data5) > 1000){
+if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
 validate223.errors = [{instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -31872,7 +31872,7 @@ let data3 = data2["If-None-Match"];
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 1000){
+if(data3.length > 1000 && (data3.length > 2000 || func1(data3) > 1000)){
 validate229.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
@@ -31977,7 +31977,7 @@ let data3 = data2["If-None-Match"];
 const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
-if(func1(data3) > 1000){
+if(data3.length > 1000 && (data3.length > 2000 || func1(data3) > 1000)){
 validate230.errors = [{instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }

@@ -240,7 +240,7 @@ export function createApp(dependencies: AppDependencies): App {
     timeoutMs: config.invoke.timeoutMs,
     retentionMs: config.limits.testRunRetentionMs,
   });
-  const prepareRun = createRuns({ generator, statistics, memory });
+  const prepareRun = createRuns({ generator, statistics });
   const invoke = createInvoke({ planner, prepareRun, settings: config.invoke });
   const prepareCompatibleRun = createCompatibleRuns({
     ...{ planner, providers, prepareRun },

@@ -255,7 +255,7 @@ const settings = {
   REQUEST_MEMORY_MB: {
     group: 'Limits',
     description:
-      'Estimated memory for large bodies, invocations, test runs and large answers in progress, in MiB. One API key may use half of it. Requests above the limit are refused.',
+      'Estimated memory for large bodies, invocations, test runs and large answers in progress, in MiB. One API key may use half of it. Above the limit, large requests wait up to 20 seconds and others are refused.',
     format: integer(16, 65_536),
     default: '192',
   },

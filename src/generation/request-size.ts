@@ -11,7 +11,7 @@ export function bytesOf({ targets }: Plan): number {
 function lengthOf({ messages, ...rest }: GenerateRequest): number {
   const { tools, responseFormat, providerOptions, parameters } = rest;
   const hasMore = [tools, responseFormat, providerOptions, parameters].some((member) => member !== undefined);
-  return messages.reduce((sum, message) => sum + lengthOfMessage(message), hasMore ? JSON.stringify(rest).length : 0);
+  return messages.reduce((sum, message) => sum + lengthOfMessage(message), hasMore ? lengthOfJson(rest) : 0);
 }
 
 function lengthOfMessage(message: Message): number {
@@ -21,5 +21,15 @@ function lengthOfMessage(message: Message): number {
       ? content.length
       : content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : part.url.length), 0);
   const calls = message.role === 'assistant' ? message.toolCalls : undefined;
-  return calls === undefined ? length : length + JSON.stringify(calls).length;
+  return calls === undefined ? length : length + lengthOfJson(calls);
+}
+
+/** About the length of a value as JSON. Writing it would hold up others if it is large. */
+function lengthOfJson(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  let length = 2;
+  if (Array.isArray(value)) for (const element of value) length += lengthOfJson(element) + 1;
+  else for (const [name, member] of Object.entries(value)) length += name.length + 4 + lengthOfJson(member);
+  return length;
 }

@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { configure } from 'safe-stable-stringify';
 import type { GenerateResult } from '../providers/generation.ts';
+import { digestOf } from '../runtime/json-size.ts';
 import type { Target } from './plan.ts';
 
 /** An answer found in the cache. */
@@ -19,8 +18,6 @@ export interface ResponseCache {
 }
 
 type CachedTarget = Omit<Target, 'provider'> & { readonly provider: Pick<Target['provider'], 'id'> };
-
-const canonicalJson = configure({ bigint: false, circularValue: Error });
 
 /** Bytes of an entry besides its JSON text: key, objects, list nodes. A high estimate, so that the limit holds. */
 const overheadBytes = 600;
@@ -57,5 +54,5 @@ function lengthOf({ text, object, toolCalls }: GenerateResult): number {
 
 /** The key of an answer: SHA-256 of the provider, the whole request and what the answer is checked against. */
 export function cacheKey({ provider, request, answerFormat }: CachedTarget): string {
-  return hash('sha256', canonicalJson([provider.id, request, answerFormat ?? null]), 'base64url');
+  return digestOf([provider.id, request, answerFormat ?? null], 'base64url');
 }

@@ -1,5 +1,5 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import type { Budget } from '../limits/memory-budget.ts';
+import type { RequestMemory } from '../limits/memory-budget.ts';
 import type { CallOptions, Usage } from '../providers/generation.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { Generated, GeneratedEvent, GenerateOptions, Generator } from './generator.ts';
@@ -16,6 +16,8 @@ export interface RunRequest<Planned extends Plan> {
   readonly keyId: string;
   /** For the log. */
   readonly requestId: string;
+  /** The memory of the request, which has enough for its body. */
+  readonly memory: RequestMemory;
   /** The caller's trace context, which is passed on to the providers. */
   readonly traceparent: string | undefined;
   /** Milliseconds from the start of the calls that the providers may take; for a stream, to its first content. */
@@ -51,11 +53,10 @@ export type PrepareRun = <Planned extends Plan>(request: RunRequest<Planned>) =>
 export interface RunDependencies {
   readonly generator: Pick<Generator, 'generate' | 'stream'>;
   readonly statistics: Pick<Statistics, 'invoked'>;
-  readonly memory: Budget;
 }
 
-export function createRuns({ generator, statistics, memory }: RunDependencies): PrepareRun {
-  return async ({ keyId, requestId, traceparent, timeoutMs, options, note, plan: makePlan }) => {
+export function createRuns({ generator, statistics }: RunDependencies): PrepareRun {
+  return async ({ keyId, requestId, memory, traceparent, timeoutMs, options, note, plan: makePlan }) => {
     let found: { readonly prompt: string; readonly version: number } | undefined;
     const count = (generated: Generated | undefined, spent?: Usage): void => {
       if (found !== undefined) statistics.invoked(found.prompt, found.version, generated, spent);
@@ -75,23 +76,28 @@ export function createRuns({ generator, statistics, memory }: RunDependencies): 
       plan,
       async generate(signal) {
         let generated: Generated | undefined;
+        // With an `Idempotency-Key` the work goes on when the caller has left.
+        const leave = memory.keep();
         let release: (() => void) | undefined;
         try {
-          release = memory.reserve(keyId, bytesOf(plan));
+          release = await memory.cover(bytesOf(plan), signal);
           generated = await generator.generate(plan, callWith(signal), options);
           note({ provider: generated.provider, model: generated.model });
           return generated;
         } finally {
           release?.();
+          leave();
           count(generated);
         }
       },
       async *stream(signal) {
         let generated: Generated | undefined;
         let spent: Usage | undefined;
+        // With an `Idempotency-Key` the work goes on when the caller has left.
+        const leave = memory.keep();
         let release: (() => void) | undefined;
         try {
-          release = memory.reserve(keyId, bytesOf(plan));
+          release = await memory.cover(bytesOf(plan), signal);
           const onLeft = (usage: Usage): void => {
             spent = usage;
           };
@@ -105,6 +111,7 @@ export function createRuns({ generator, statistics, memory }: RunDependencies): 
           throw error;
         } finally {
           release?.();
+          leave();
           count(generated, spent);
         }
       },

@@ -1,15 +1,30 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseContentType } from 'content-type';
 import { ProblemError } from '../errors/problem-error.ts';
-import { CallerGoneError } from './caller-gone.ts';
-import { findInexactNumber } from './inexact-numbers.ts';
+import type { Budget, RequestMemory } from '../limits/memory-budget.ts';
+import { BodyScanner } from './body-scanner.ts';
+import { CallerGoneError, hangUpSignal } from './caller-gone.ts';
+import { parseJson } from './parse-json.ts';
+import { parseLargeBody } from './large-body.ts';
 
 /** How many bytes of a refused body are read and discarded, so that the caller receives the answer and not a reset. */
 const lingerBytes = 32 * 1024 * 1024;
 const lingerMs = 2_000;
-/** Deepest nesting of arrays and objects in a body. */
-const maxDepth = 64;
+/** Bodies up to this size are not counted, and parsed at once. */
+const smallBytes = 16 * 1024;
+/** Bodies up to this size do not wait for memory to be read. */
+const waitFreeBytes = 64 * 1024;
+/** Memory for a byte of a body: as it came, as strings of one or two bytes a character, and as text for a provider. */
+const bodyCopies = 6;
+/** Memory for a member or element, besides its text. */
+const valueBytes = 160;
+/** Bytes of the pieces in which a body of unknown length is kept. */
+const blockBytes = 256 * 1024;
+/** How long a body may take, as far as it keeps others waiting, in milliseconds. */
+const slowestMs = 60_000;
+/** How long a body is never too slow, and how often this is checked, in milliseconds. */
+const graceMs = 5_000;
+const checkMs = 1_000;
 
 const jsonTypes = new Set(['application/json', 'application/json; charset=utf-8', 'application/json;charset=utf-8']);
 
@@ -19,33 +34,183 @@ function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** The most bytes of a request's body that are read: the announced number, else the limit. */
-export function announcedBytes(request: IncomingMessage, limit: number): number {
-  if (!hasBody(request)) return 0;
-  const length = request.headers['content-length'];
-  return length === undefined ? limit : Math.min(Number(length), limit);
+/** The memory for the bodies of requests. */
+export interface BodyMemory {
+  readonly keyId: string;
+  readonly budget: Pick<Budget, 'awaitBody' | 'isBodyAwaited'>;
+  /** That of this request. */
+  readonly own: () => RequestMemory;
+}
+
+/** A body that was read. */
+export interface ReadBody {
+  /** The parsed value, or `undefined` for an empty body. */
+  readonly value: unknown;
+  /** Its members and elements, and bytes, if they were counted. */
+  readonly parts?: number;
+  readonly bytes?: number;
 }
 
 /**
- * Reads and parses a JSON request body.
+ * Reads and parses a JSON request body. The memory for a large one is counted first, and its members and elements are
+ * counted before it is parsed.
+ *
  * @param limit the most bytes
- * @returns the parsed value, or `undefined` for an empty body
- * @throws {ProblemError} content-too-large, unsupported-media-type, malformed-body
+ * @throws {ProblemError} content-too-large, unsupported-media-type, malformed-body; request-timeout,
+ *   too-much-in-progress, overloaded
+ * @throws {CallerGoneError}
  */
 export async function readJsonBody(
   request: IncomingMessage,
   response: ServerResponse,
   limit: number,
-): Promise<unknown> {
-  if (!hasBody(request)) return undefined;
-  if (Number(request.headers['content-length'] ?? 0) > limit) {
+  memory: BodyMemory,
+): Promise<ReadBody> {
+  if (!hasBody(request)) return { value: undefined };
+  const { 'content-length': length } = request.headers;
+  const announced = length === undefined ? undefined : Number(length);
+  if (announced !== undefined && announced > limit) {
     await linger(request);
     throw tooLarge(limit);
   }
   requireJson(request.headers['content-type'], request.headers['content-encoding']);
-  const bytes = await read(request, response, limit);
-  if (bytes.length === 0) return undefined;
-  return parseJson(bytes);
+  if ((announced ?? limit) <= smallBytes) {
+    const bytes = await read(request, response, limit);
+    return { value: bytes.length === 0 ? undefined : parseJson(bytes) };
+  }
+  return readLargeBody(request, response, { limit, announced }, memory);
+}
+
+async function readLargeBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { limit, announced }: { limit: number; announced: number | undefined },
+  { keyId, budget, own }: BodyMemory,
+): Promise<ReadBody> {
+  const signal = hangUpSignal(response);
+  const memory = own();
+  let release: (() => void) | undefined;
+  const awaitMemory = async (): Promise<void> => {
+    release = await budget.awaitBody(keyId, announced ?? limit, signal);
+  };
+  try {
+    if ((announced ?? 0) > waitFreeBytes) await awaitMemory();
+    else await memory.cover(waitFreeBytes * bodyCopies, signal);
+    const scanner = new BodyScanner();
+    const content = new BodyContent(announced ?? blockBytes);
+    const started = performance.now();
+    const isLate = (): boolean => {
+      const elapsed = performance.now() - started;
+      return elapsed > graceMs && content.length < (announced ?? limit) * (elapsed / slowestMs) && budget.isBodyAwaited;
+    };
+    await receive(request, response, isLate, (chunk) => {
+      if (content.length + chunk.length > limit) throw tooLarge(limit);
+      const excess = scanner.scan(chunk);
+      if (excess !== undefined) throw tooMany(excess);
+      content.add(chunk);
+      return release === undefined && content.length > waitFreeBytes ? awaitMemory() : undefined;
+    });
+    if (content.length === 0) return { value: undefined };
+    await memory.cover(content.length * bodyCopies + scanner.values * valueBytes, signal);
+    release?.();
+    const value = await parseLargeBody(content.whole(), scanner.longStrings);
+    return { value, parts: scanner.values, bytes: content.length };
+  } catch (error) {
+    if (!(error instanceof ProblemError) || request.complete) throw error;
+    // Before the rest of the body is discarded.
+    release?.();
+    await linger(request);
+    throw error;
+  } finally {
+    release?.();
+  }
+}
+
+function tooMany(detail: string): ProblemError {
+  return new ProblemError('malformed-body', { detail, headers: { connection: 'close' } });
+}
+
+/** The bytes of a body, in few pieces however small the chunks are in which they come. */
+class BodyContent {
+  length = 0;
+  readonly #blocks: Buffer[] = [];
+  #free: Buffer;
+
+  /** @param expected bytes; memory that is not written to is not used */
+  constructor(expected: number) {
+    this.#free = Buffer.allocUnsafeSlow(expected);
+    this.#blocks.push(this.#free);
+  }
+
+  add(chunk: Buffer): void {
+    this.length += chunk.length;
+    for (let rest = chunk; rest.length > 0;) {
+      if (this.#free.length === 0) {
+        this.#free = Buffer.allocUnsafeSlow(blockBytes);
+        this.#blocks.push(this.#free);
+      }
+      const copied = rest.copy(this.#free);
+      this.#free = this.#free.subarray(copied);
+      rest = rest.subarray(copied);
+    }
+  }
+
+  /** All bytes. Call it once. */
+  whole(): Buffer {
+    const [first] = this.#blocks;
+    const blocks = this.#blocks.splice(0);
+    return blocks.length === 1 && first !== undefined
+      ? first.subarray(0, this.length)
+      : Buffer.concat(blocks, this.length);
+  }
+}
+
+/**
+ * Reads a body.
+ *
+ * @param take gets each chunk; reading goes on when what it returns is fulfilled
+ * @param isLate checked every second
+ */
+function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  isLate: () => boolean,
+  take: (chunk: Buffer) => Promise<void> | undefined,
+): Promise<void> {
+  if (request.headers.expect !== undefined) response.writeContinue();
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      clearInterval(checks);
+      request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+    };
+    const fail = (error: unknown): void => {
+      settle();
+      reject(error as Error);
+    };
+    const checks = setInterval(() => {
+      if (!isLate()) return;
+      const detail = 'The body arrives too slowly while other requests wait for its memory.';
+      fail(new ProblemError('request-timeout', { detail, headers: { connection: 'close' } }));
+    }, checkMs);
+    const onData = (chunk: Buffer): void => {
+      try {
+        const pause = take(chunk);
+        if (pause === undefined) return;
+        request.pause();
+        pause.then(() => request.resume(), fail);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const onEnd = (): void => {
+      settle();
+      resolve();
+    };
+    const onGone = (): void => {
+      fail(new CallerGoneError());
+    };
+    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });
 }
 
 /** @throws {ProblemError} unsupported-media-type unless the fields announce plain UTF-8 JSON. */
@@ -121,70 +286,4 @@ function tooLarge(limit: number): ProblemError {
     detail: `The body is larger than ${limit} bytes.`,
     headers: { connection: 'close' },
   });
-}
-
-/** @throws {ProblemError} malformed-body */
-function parseJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new ProblemError('malformed-body', { detail: 'The body is not valid UTF-8.' });
-  // Not by TextDecoder: its strings take two bytes for each character, and so do the values parsed from them. Sending
-  // an answer made from these takes three times as long.
-  const text = bytes.toString('utf8');
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    // V8's message quotes the body. The caller only needs the position.
-    const position = /position \d+|end of JSON input/.exec(error instanceof Error ? error.message : '')?.[0];
-    throw new ProblemError('malformed-body', {
-      detail: `The body is not valid JSON${position === undefined ? '' : ` (at ${position})`}.`,
-    });
-  }
-  const { hasNumbers } = checkValues(value, text.includes('\\u') && /\\ud[89a-f]/i.test(text));
-  const inexact = hasNumbers ? findInexactNumber(text) : undefined;
-  if (inexact !== undefined) throw notExact(inexact);
-  return value;
-}
-
-/**
- * Refuses valid JSON that cannot be processed: nesting that would exhaust the stack, and half surrogate pairs, which
- * escapes can contain but UTF-8 and databases cannot.
- */
-function checkValues(value: unknown, surrogates: boolean): { hasNumbers: boolean } {
-  let hasNumbers = typeof value === 'number';
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > maxDepth) {
-      throw new ProblemError('malformed-body', { detail: `The body is nested deeper than ${maxDepth} levels.` });
-    }
-    const next: unknown[] = [];
-    for (const node of level) {
-      if (typeof node === 'object' && node !== null) {
-        if (surrogates && Object.keys(node).some((key) => !key.isWellFormed())) throw unpaired();
-        for (const member of Object.values(node)) {
-          if (typeof member === 'number') hasNumbers = true;
-          else if (typeof member === 'object' || (surrogates && typeof member === 'string')) next.push(member);
-        }
-      } else if (surrogates && typeof node === 'string' && !node.isWellFormed()) throw unpaired();
-    }
-    level = next;
-  }
-  return { hasNumbers };
-}
-
-function notExact(path: readonly (string | number)[]): ProblemError {
-  const pointer = path.map((step) => `/${String(step).slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')}`);
-  return new ProblemError('malformed-body', {
-    detail:
-      'The body contains a number that a double cannot hold: it has too many digits, or is too large or too small.',
-    errors: [
-      {
-        detail: 'is a number that a double cannot hold; send it as a string',
-        pointer: `#${pointer.join('')}`.slice(0, 1_000),
-      },
-    ],
-  });
-}
-
-function unpaired(): ProblemError {
-  return new ProblemError('malformed-body', { detail: 'The body contains an unpaired surrogate escape.' });
 }

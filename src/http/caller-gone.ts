@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 /** The caller closed the connection before the answer. Nothing has failed, and no answer can be received. */
 export class CallerGoneError extends Error {
   constructor() {
@@ -8,3 +10,14 @@ export class CallerGoneError extends Error {
 
 /** Status in log and metrics if the caller did not wait for the answer, as in nginx. It is never sent. */
 export const callerGoneStatus = 499;
+
+/** A signal that is aborted with a `CallerGoneError` when the caller closes the connection before the answer's end. */
+export function hangUpSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  const abort = (): void => {
+    if (!response.writableEnded) controller.abort(new CallerGoneError());
+  };
+  if (response.destroyed) abort();
+  else response.once('close', abort);
+  return controller.signal;
+}

@@ -7,6 +7,8 @@ const maxErrors = 20;
 const longest = 1_000;
 /** The most members and elements of a body whose errors are all searched. */
 const maxParts = 2_000;
+/** The most bytes of such a body. */
+const maxBytes = 1024 * 1024;
 
 /**
  * Turns ajv errors into problem details: `pointer` is a JSON Pointer in URI fragment form (RFC 6901, section 6). If a
@@ -29,10 +31,15 @@ export function explainParameters(errors: readonly ErrorObject[]): ProblemDetail
   });
 }
 
-/** Whether the value is small enough to search for all its errors. */
-export function isSmall(value: unknown): boolean {
+/**
+ * Whether the value is small enough to search for all its errors.
+ * @param counted its members and elements, and the bytes from which it was parsed, if they are known
+ */
+export function isSmall(value: unknown, { parts, bytes = 0 }: { parts?: number; bytes?: number } = {}): boolean {
+  if (bytes > maxBytes) return false;
+  if (parts !== undefined) return parts <= maxParts;
   const waiting = [value];
-  for (let parts = 0; parts < maxParts; parts += 1) {
+  for (let seen = 0; seen < maxParts; seen += 1) {
     if (waiting.length === 0) return true;
     const part = waiting.pop();
     if (typeof part !== 'object' || part === null) continue;

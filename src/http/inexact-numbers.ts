@@ -64,7 +64,7 @@ const plain = /^-?[\d.]{1,15}(?:[eE][-+]?(?:\d{1,2}|1\d\d|2[0-8]\d))?$/;
 
 /** Whether the double, written as text again, has the value of this JSON number. */
 export function isExact(literal: string): boolean {
-  if (plain.test(literal)) return true;
+  if (plain.test(literal) || plain.test(withoutLastZeros(literal))) return true;
   const value = Number(literal);
   if (!Number.isFinite(value)) return false;
   const text = String(value);
@@ -73,15 +73,24 @@ export function isExact(literal: string): boolean {
   return written.digits === kept.digits && (written.digits === '' || written.exponent === kept.exponent);
 }
 
+const zero = 0x30;
+
+/** The same number without zeros at the end of its fraction. */
+function withoutLastZeros(literal: string): string {
+  let end = literal.length;
+  while (end > 1 && literal.charCodeAt(end - 1) === zero) end -= 1;
+  return literal.slice(0, end).includes('.') && !/[eE]/.test(literal) ? literal.slice(0, end) : literal;
+}
+
 /** A number's significant digits, and the power of ten to multiply them by. The sign is left out. */
 function decimal(literal: string): { digits: string; exponent: number } {
   const [mantissa = '', power = '0'] = literal.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
   const all = whole + fraction;
   let start = 0;
-  while (all[start] === '0') start += 1;
+  while (all.charCodeAt(start) === zero) start += 1;
   let end = all.length;
-  while (end > start && all[end - 1] === '0') end -= 1;
+  while (end > start && all.charCodeAt(end - 1) === zero) end -= 1;
   return { digits: all.slice(start, end), exponent: Number(power) - fraction.length + all.length - end };
 }
 

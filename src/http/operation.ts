@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationId, Scope } from '../../generated/operations.ts';
 import type { operations } from '../../generated/types.ts';
 import type { JsonText } from '../runtime/json-text.ts';
+import type { RequestMemory } from '../limits/memory-budget.ts';
 import type { AnswerStream, EventStream, eventStreamType } from './answer-stream.ts';
 import type { EventSource, StartedStream } from './event-streams.ts';
 import type { StaticBody } from './static-body.ts';
@@ -54,6 +55,8 @@ export interface RequestContext {
    * The id for a new resource: a new one, or the one that an earlier attempt with the same idempotency key reserved.
    */
   readonly resourceId: string;
+  /** What the request has of the memory for work in progress: at least what its body needs. */
+  readonly memory: RequestMemory;
   /** Adds fields to the request's log line. */
   note(notes: RequestNotes): void;
   /**

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { ValidateFunction } from 'ajv';
 import type { Logger } from 'pino';
 import type { OperationId, OperationRow, Scope } from '../../generated/operations.ts';
-import type { Budget } from '../limits/memory-budget.ts';
+import type { Budget, RequestMemory } from '../limits/memory-budget.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { BegunAnswer, Idempotency, KeptAnswer } from '../idempotency/idempotency.ts';
@@ -19,7 +19,7 @@ import {
   type StreamedAnswer,
   type StreamEnd,
 } from './answer-stream.ts';
-import { announcedBytes, readJsonBody } from './body.ts';
+import { readJsonBody, type ReadBody } from './body.ts';
 import { CallerGoneError, callerGoneStatus } from './caller-gone.ts';
 import { ifNoneMatch } from './conditional.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -102,14 +102,14 @@ interface Progress {
   readonly notes: RequestNotes;
   /** Header fields of every answer from this point on. */
   headers: Record<string, string>;
-  /** Releases the memory of the body, and of a streamed answer. */
+  /** The memory of the body and what is made of it; undefined if none was needed. */
+  memory: RequestMemory | undefined;
+  /** Releases the memory of a streamed answer. */
   release: (() => void) | undefined;
 }
 
-/** Bodies and answers up to this size are not counted. */
+/** Answers up to this size are not counted. */
 const smallBytes = 16 * 1024;
-/** A body is in memory as bytes, as text and as parsed values. */
-const bodyCopies = 4;
 
 const publicPrincipal: Principal = { keyId: 'anonymous', name: 'anonymous', scopes: new Set<Scope>() };
 
@@ -128,7 +128,10 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
   return async (request, response) => {
     const started = performance.now();
     const requestId = requestIdOf(request);
-    const progress: Progress = { keyId: undefined, body: undefined, notes: {}, headers: {}, release: undefined };
+    const progress: Progress = {
+      ...{ keyId: undefined, body: undefined, notes: {}, headers: {} },
+      ...{ memory: undefined, release: undefined },
+    };
     let answer: RawAnswer | StreamedAnswer;
     let problem: ProblemError | undefined;
     let unexpected: unknown;
@@ -193,13 +196,14 @@ function withBasePath(headers: Readonly<Record<string, string>>, basePath: strin
 function holdUntilSent(
   response: Response,
   { body: { length }, bytes }: RawAnswer | StreamedAnswer,
-  { keyId, release }: Progress,
-  memory: Budget,
+  { keyId, memory, release }: Progress,
+  budget: Budget,
 ): void {
   const isSmall = length <= smallBytes || bytes !== undefined;
-  if (isSmall && release === undefined) return;
-  const releaseAnswer = isSmall ? undefined : memory.hold(keyId ?? publicPrincipal.keyId, length * 2);
+  if (isSmall && memory === undefined && release === undefined) return;
+  const releaseAnswer = isSmall ? undefined : budget.hold(keyId ?? publicPrincipal.keyId, length * 2);
   const releaseAll = (): void => {
+    memory?.release();
     release?.();
     releaseAnswer?.();
   };
@@ -251,14 +255,18 @@ async function perform(
     // No answer of an operation that needs a key is cached.
     if (principal.renewedCookie !== undefined) progress.headers['set-cookie'] = principal.renewedCookie;
   }
-  const announced = announcedBytes(request, row.bodyLimit);
-  if (announced > smallBytes) progress.release = dependencies.memory.reserve(principal.keyId, announced * bodyCopies);
   requireAcceptable(request, mediaTypes);
-  const body = row.body === 'none' ? undefined : await readJsonBody(request, response, row.bodyLimit);
+  const { keyId } = principal;
+  const memory = (): RequestMemory => (progress.memory ??= dependencies.memory.forRequest(keyId));
+  const bodyMemory = { keyId, budget: dependencies.memory, own: memory };
+  const read = row.body === 'none' ? undefined : await readJsonBody(request, response, row.bodyLimit, bodyMemory);
+  const body = read?.value;
   progress.body = body;
   const parameters = parseParameters(row, request.params, searchOf(request.url), request.headers);
   if (!route.parameters(parameters)) throw await refusedParameters(route, parameters);
-  if (body === undefined ? row.body === 'required' : route.body?.(body) === false) throw await refusedBody(route, body);
+  if (body === undefined ? row.body === 'required' : route.body?.(body) === false) {
+    throw await refusedBody(route, body, read);
+  }
 
   const key = idempotencyKey(parameters.headers['Idempotency-Key']);
   const contextOf = (resourceId?: string): RequestContext =>
@@ -271,6 +279,7 @@ async function perform(
       cancelOnHangUp: key === undefined,
       resourceId,
       streams: dependencies.streams,
+      memory,
     });
   const { path, query, headers } = parameters;
   // The validators have checked that the values match the types.
@@ -352,16 +361,16 @@ async function refusedParameters(route: OperationRoute, parameters: ParsedParame
   return invalidParameters(explainParameters(thorough.errors ?? []));
 }
 
-async function refusedBody(route: OperationRoute, body: unknown): Promise<ProblemError> {
+async function refusedBody(route: OperationRoute, body: unknown, counted: ReadBody | undefined): Promise<ProblemError> {
   if (body === undefined) {
     const errors = [{ detail: 'is required', pointer: '#' }];
     return new ProblemError('invalid-request', { detail: 'The request needs a body.', errors });
   }
+  const first = route.body?.errors ?? [];
   // The time to find all errors grows with the square of the body. For a large body only the first error is reported.
-  const all = isSmall(body) ? (await route.thorough())[`${route.operationId}Body`] : undefined;
-  const validate = all ?? route.body;
+  const validate = isSmall(body, counted) ? (await route.thorough())[`${route.operationId}Body`] : undefined;
   validate?.(body);
-  const errors = explainBody(validate?.errors ?? []);
+  const errors = explainBody(validate?.errors ?? first);
   return new ProblemError('invalid-request', { detail: 'The body of the request is not valid.', errors });
 }
 
@@ -417,12 +426,7 @@ function headersOf(result: HandlerResult, mediaType: string | undefined): Record
 /** Counts the memory of a stream until the answer has ended. @throws {ProblemError} as `Budget.reserve` */
 function reserveStream({ content }: AnswerStream, keyId: string, progress: Progress, memory: Budget): void {
   try {
-    const { release: releaseBody } = progress;
-    const release = memory.reserve(keyId, bytesInFlight);
-    progress.release = () => {
-      releaseBody?.();
-      release();
-    };
+    progress.release = memory.reserve(keyId, bytesInFlight);
   } catch (error) {
     content.destroy();
     throw error;

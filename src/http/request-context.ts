@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { CallerGoneError } from './caller-gone.ts';
+import type { RequestMemory } from '../limits/memory-budget.ts';
+import { hangUpSignal } from './caller-gone.ts';
 import type { EventSource, EventStreams, StartedStream } from './event-streams.ts';
 import type { Caller, Principal, RequestContext, RequestNotes } from './operation.ts';
 import { problemDetails } from './problem-response.ts';
@@ -32,6 +33,7 @@ export interface RequestContextOptions {
   readonly cancelOnHangUp: boolean;
   readonly resourceId: string | undefined;
   readonly streams: EventStreams;
+  readonly memory: () => RequestMemory;
 }
 
 /** Creates the context of one request. Signal and id are created when a handler reads them. */
@@ -75,6 +77,10 @@ class LazyRequestContext implements RequestContext {
     return (this.#signal ??= cancelOnHangUp ? hangUpSignal(response) : new AbortController().signal);
   }
 
+  get memory(): RequestMemory {
+    return this.#options.memory();
+  }
+
   get resourceId(): string {
     return (this.#resourceId ??= randomUUID());
   }
@@ -92,14 +98,4 @@ class LazyRequestContext implements RequestContext {
       describe: (problem) => problemDetails(problem, this.path, requestId),
     });
   }
-}
-
-function hangUpSignal(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  const abort = (): void => {
-    if (!response.writableEnded) controller.abort(new CallerGoneError());
-  };
-  if (response.destroyed) abort();
-  else response.once('close', abort);
-  return controller.signal;
 }

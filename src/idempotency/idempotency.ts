@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { configure } from 'safe-stable-stringify';
 import type { Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
+import { digestOf } from '../runtime/json-size.ts';
 import { within } from '../runtime/within.ts';
 import { createGivenUp } from './given-up.ts';
 import { createHeldLeases, createLeaseWatch } from './record-lease.ts';
@@ -85,15 +85,11 @@ const recordBytes = 600;
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-const canonical = configure({ bigint: false, circularValue: Error });
-
 type Work<Begun> = (resourceId: string) => Promise<KeptAnswer | BegunAnswer<Begun>>;
 
 /** A hash of a body. The order of an object's members does not matter. */
 export function fingerprintOf(body: unknown): string {
-  return createHash('sha256')
-    .update(canonical(body) ?? '')
-    .digest('hex');
+  return digestOf(body, 'hex');
 }
 
 /** The problem of a key that is used again with another body. */

@@ -35,6 +35,7 @@ export function invokeOperations(
         request: { slugOrId: path.slugOrId, ...toPromptRequest(body) },
         keyId: context.principal.keyId,
         requestId: context.requestId,
+        memory: context.memory,
         timeoutMs: headers['X-Timeout-Ms'],
         cacheControl: headers['Cache-Control'],
         traceparent: context.traceparent,

@@ -1,5 +1,6 @@
 import type { Planner, PromptPlan, PromptRequest } from '../generation/planner.ts';
 import type { Known, PrepareRun, Run } from '../generation/runs.ts';
+import type { RequestMemory } from '../limits/memory-budget.ts';
 import { parseCacheControl } from './cache-control.ts';
 
 /** A request to run a prompt. */
@@ -10,6 +11,7 @@ export interface Invocation {
   readonly keyId: string;
   /** For the log. */
   readonly requestId: string;
+  readonly memory: RequestMemory;
   /** Milliseconds that the providers may take. It can shorten the configured deadline, not extend it. */
   readonly timeoutMs: number | undefined;
   /** The caller's trace context, which is passed on to the providers. */
@@ -47,10 +49,19 @@ export interface InvokeDependencies {
 }
 
 export function createInvoke({ planner, prepareRun, settings }: InvokeDependencies): Invoke {
-  return async ({ request, keyId, requestId, traceparent, timeoutMs = settings.timeoutMs, cacheControl, note }) => {
+  return async ({
+    request,
+    keyId,
+    requestId,
+    memory,
+    traceparent,
+    timeoutMs = settings.timeoutMs,
+    cacheControl,
+    note,
+  }) => {
     let selected = { provider: '', model: '' };
     const run = await prepareRun({
-      ...{ keyId, requestId, traceparent, note },
+      ...{ keyId, requestId, memory, traceparent, note },
       timeoutMs: Math.min(timeoutMs, settings.timeoutMs),
       options: { cache: parseCacheControl(cacheControl, settings.cacheMaxAge), checkJson: true },
       plan: (onKnown) =>

@@ -1,3 +1,4 @@
+import { isLongerAsJson } from '../runtime/json-size.ts';
 import { draftOf, isObject, keywordOf, mapSubschemas, type Draft, type Keyword } from './keywords.ts';
 import { findPatternMistake, weightOf } from './patterns.ts';
 
@@ -39,9 +40,8 @@ export function findSchemaMistakes(schema: unknown, allowance = newSchemaAllowan
   if (!isObject(schema)) return mistake('must be an object');
   if (isDeeperThan(maxDepth, schema)) return mistake(`must have at most ${maxDepth} levels`);
   if (allowance.bytes <= 0) return mistake('is too much: the schemas of a request have at most 1 MiB together');
-  const bytes = Buffer.byteLength(JSON.stringify(schema));
-  allowance.bytes -= bytes;
-  if (bytes > maxBytes) return mistake('must have at most 64 KiB');
+  if (isLongerAsJson(schema, maxBytes)) return mistake('must have at most 64 KiB');
+  allowance.bytes -= Buffer.byteLength(JSON.stringify(schema));
   const draft = draftOf(schema['$schema']);
   if (draft === undefined) return mistake('must be JSON Schema draft-07 or 2020-12', '/$schema');
   const reader = new SchemaReader(schema, draft, allowance);

@@ -1,6 +1,14 @@
 import { ProblemError } from '../errors/problem-error.ts';
+import { QueueFullError } from './fair-queue.ts';
+import { createMemoryQueue, MemoryWaitError, type MemoryQueue, type Share } from './memory-queue.ts';
 
-/** Memory for work in progress, shared between API keys. All sizes are estimates, in bytes. */
+/**
+ * Memory for work in progress, shared between API keys. All sizes are estimates, in bytes.
+ *
+ * Small sizes are given or refused immediately. Large ones wait: in one queue to read a body, and then in another for
+ * everything that is made of it. Both together cannot have all memory, so small requests do not wait for large ones.
+ * What waits in the second queue holds only memory of the first, so that no two requests wait for each other.
+ */
 export interface Budget {
   /**
    * Counts memory before it is used. A size above half of a key's share counts as that half, so that any request can
@@ -12,21 +20,64 @@ export interface Budget {
   reserve(keyId: string, bytes: number): () => void;
   /** Counts memory that is already used, even above the limit. */
   hold(keyId: string, bytes: number): () => void;
+  /**
+   * Waits for memory to keep a body while it is read.
+   *
+   * @throws {ProblemError} too-much-in-progress, overloaded: there is no memory in time, or too many requests wait
+   * @throws The reason of `signal` when that is aborted.
+   */
+  awaitBody(keyId: string, bytes: number, signal: AbortSignal): Promise<() => void>;
+  /** Whether requests wait for memory to read their bodies. */
+  readonly isBodyAwaited: boolean;
+  /** The memory of one request for everything that is made of its body. It has none yet. */
+  forRequest(keyId: string): RequestMemory;
+}
+
+/** The memory of one request, for its body and its calls together. */
+export interface RequestMemory {
+  /**
+   * Counts that the request needs so many bytes in all. Waits if that is much more than it has.
+   *
+   * @returns a function that gives back what was added; calling it again does nothing
+   * @throws {ProblemError} too-much-in-progress, overloaded
+   * @throws The reason of `signal` when that is aborted.
+   */
+  cover(bytes: number, signal: AbortSignal): Promise<() => void>;
+  /** Bytes that it has. */
+  readonly held: number;
+  /** Keeps the memory until the returned function is called, also after `release`. */
+  keep(): () => void;
+  /** Gives everything back, unless it is kept. Calling it again does nothing. */
+  release(): void;
 }
 
 export interface BudgetOptions {
   readonly perKey: number;
   readonly perProcess: number;
+  /** The longest time that a request waits for memory, in milliseconds; 20 s if left out. */
+  readonly waitLimitMs?: number;
 }
 
 /** Bytes for a call of a provider, without its prompt: an answer of usual length in all its forms. */
 export const callBytes = 64 * 1024;
 /** Bytes for a character of a prompt: it is in memory as text, as JSON, and as bytes on a socket. */
 export const copies = 8;
+/** Sizes up to this never wait. */
+const smallBytes = 1024 * 1024;
 
-export function createBudget({ perKey, perProcess }: BudgetOptions): Budget {
+export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: BudgetOptions): Budget {
   const byKey = new Map<string, number>();
+  /** Without the queues. */
   let total = 0;
+  const createQueue = (sixteenths: number): MemoryQueue => {
+    const part = (bytes: number): number => Math.floor((bytes / 16) * sixteenths);
+    return createMemoryQueue({
+      ...{ capacity: part(perProcess), perKey: part(perKey) },
+      ...{ maxWaiting: 1_000, maxWaitingPerKey: 250, waitLimitMs, patienceMs: 2_000 },
+    });
+  };
+  const reading = createQueue(4);
+  const working = createQueue(10);
 
   const hold = (keyId: string, bytes: number): (() => void) => {
     total += bytes;
@@ -41,23 +92,92 @@ export function createBudget({ perKey, perProcess }: BudgetOptions): Budget {
       else byKey.delete(keyId);
     };
   };
+  const reserve = (keyId: string, bytes: number): (() => void) => {
+    const counted = Math.min(bytes, Math.floor(perKey / 2));
+    if ((byKey.get(keyId) ?? 0) + counted > perKey) throw tooMuch();
+    if (total + reading.held + working.held + counted > perProcess) throw overloaded();
+    return hold(keyId, counted);
+  };
   return {
     hold,
-    reserve(keyId, bytes) {
-      const counted = Math.min(bytes, Math.floor(perKey / 2));
-      if ((byKey.get(keyId) ?? 0) + counted > perKey) {
-        throw new ProblemError('too-much-in-progress', {
-          detail: 'The requests and test runs in progress for this API key use all the memory that it may have.',
-          headers: { 'Retry-After': '2' },
-        });
-      }
-      if (total + counted > perProcess) {
-        throw new ProblemError('overloaded', {
-          detail: 'The requests and test runs in progress use all the memory that is reserved for them.',
-          headers: { 'Retry-After': '5' },
-        });
-      }
-      return hold(keyId, counted);
+    reserve,
+    async awaitBody(keyId, bytes, signal) {
+      const share = await explained(reading.enter(keyId, bytes, signal));
+      return () => {
+        share.release();
+      };
+    },
+    get isBodyAwaited() {
+      return reading.waiting > 0;
+    },
+    forRequest(keyId) {
+      const small = new Map<() => void, number>();
+      let share: Share | undefined;
+      let keepers = 0;
+      const held = (): number => [...small.values()].reduce((sum, bytes) => sum + bytes, share?.size ?? 0);
+      const keep = (): (() => void) => {
+        keepers += 1;
+        let isKept = true;
+        return () => {
+          if (!isKept) return;
+          isKept = false;
+          leave();
+        };
+      };
+      const leave = (): void => {
+        keepers -= 1;
+        if (keepers > 0) return;
+        share?.release();
+        share = undefined;
+        for (const giveBack of small.keys()) giveBack();
+        small.clear();
+      };
+      const release = keep();
+      return {
+        get held() {
+          return held();
+        },
+        async cover(bytes, signal) {
+          const more = bytes - held();
+          if (more <= 0) return () => undefined;
+          if (more <= smallBytes) {
+            const giveBack = reserve(keyId, more);
+            small.set(giveBack, more);
+            return () => {
+              giveBack();
+              small.delete(giveBack);
+            };
+          }
+          if (share !== undefined) await explained(share.grow(more, signal));
+          else share = await explained(working.enter(keyId, more, signal));
+          return () => undefined;
+        },
+        keep,
+        release,
+      };
     },
   };
+}
+
+async function explained<Result>(wait: Promise<Result>): Promise<Result> {
+  try {
+    return await wait;
+  } catch (error) {
+    if (!(error instanceof QueueFullError || error instanceof MemoryWaitError)) throw error;
+    throw error.crowd === 'key' ? tooMuch() : overloaded();
+  }
+}
+
+function tooMuch(): ProblemError {
+  return new ProblemError('too-much-in-progress', {
+    detail: 'The requests and test runs in progress for this API key use all the memory that it may have.',
+    headers: { 'Retry-After': '2' },
+  });
+}
+
+function overloaded(): ProblemError {
+  return new ProblemError('overloaded', {
+    detail: 'The requests and test runs in progress use all the memory that is reserved for them.',
+    headers: { 'Retry-After': '5' },
+  });
 }

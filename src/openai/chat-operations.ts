@@ -27,6 +27,7 @@ export function chatOperations({
         scopes: context.principal.scopes,
         keyId: context.principal.keyId,
         requestId: context.requestId,
+        memory: context.memory,
         traceparent: context.traceparent,
         note: (known) => {
           context.note(known);

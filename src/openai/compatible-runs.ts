@@ -5,6 +5,7 @@ import type { GenerateOptions } from '../generation/generator.ts';
 import type { Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
 import type { Known, PrepareRun, Run } from '../generation/runs.ts';
+import type { RequestMemory } from '../limits/memory-budget.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import { modelNotFound } from './model-name.ts';
 import { conflict, readTarget, type RequestedGeneration, type TargetMembers } from './target.ts';
@@ -22,6 +23,7 @@ export interface CompatibleRequest {
   readonly keyId: string;
   /** For the log. */
   readonly requestId: string;
+  readonly memory: RequestMemory;
   readonly traceparent: string | undefined;
   /** Called with the version, and with the provider and model, as soon as they are known. */
   readonly note: (known: Known) => void;
@@ -50,9 +52,9 @@ const options: GenerateOptions = { checkJson: false };
 
 export function createCompatibleRuns(dependencies: CompatibleRunsDependencies): PrepareCompatibleRun {
   const { prepareRun, timeoutMs } = dependencies;
-  return ({ keyId, requestId, traceparent, note, ...request }) =>
+  return ({ keyId, requestId, memory, traceparent, note, ...request }) =>
     prepareRun({
-      ...{ keyId, requestId, traceparent, timeoutMs, options, note },
+      ...{ keyId, requestId, memory, traceparent, timeoutMs, options, note },
       plan: (onKnown) => makePlan(request, onKnown, dependencies),
     });
 }

@@ -29,6 +29,7 @@ export function responsesOperations({
         scopes: context.principal.scopes,
         keyId: context.principal.keyId,
         requestId: context.requestId,
+        memory: context.memory,
         traceparent: context.traceparent,
         note: (known) => {
           context.note(known);

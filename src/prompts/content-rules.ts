@@ -1,5 +1,6 @@
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
 import { findSchemaMistakes, newSchemaAllowance } from '../json-schema/schema-mistakes.ts';
+import { isLongerAsJson } from '../runtime/json-size.ts';
 import { findProviderOptionMistakes } from '../providers/provider-options.ts';
 import type { PromptContent } from './prompt.ts';
 
@@ -123,8 +124,7 @@ function sizeMistakes({
   tools = [],
   responseFormat,
 }: Partial<Pick<PromptContent, 'providerOptions' | 'tools' | 'responseFormat'>>): ProblemDetail[] {
-  const tooLarge = (value: unknown, limit: number): boolean =>
-    value !== undefined && Buffer.byteLength(JSON.stringify(value)) > limit;
+  const tooLarge = (value: unknown, limit: number): boolean => value !== undefined && isLongerAsJson(value, limit);
   const mistake = (limit: number, pointer: string): ProblemDetail[] => [
     { detail: `must have at most ${limit} bytes as JSON text`, pointer },
   ];

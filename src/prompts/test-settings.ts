@@ -1,4 +1,5 @@
 import { ProblemError } from '../errors/problem-error.ts';
+import { isLongerAsJson } from '../runtime/json-size.ts';
 import { json, type Kind } from '../fields/kinds.ts';
 
 /** The largest test settings, in bytes of JSON text without blanks. */
@@ -8,9 +9,8 @@ const longest = 16 * 1024;
 export const testSettings: Kind<unknown, string> = {
   ...json<unknown>(),
   read(sent) {
-    const text = JSON.stringify(sent);
-    if (Buffer.byteLength(text) > longest) throw refusal(`must have at most ${longest} bytes as JSON text`);
-    return JSON.parse(text);
+    if (isLongerAsJson(sent, longest)) throw refusal(`must have at most ${longest} bytes as JSON text`);
+    return JSON.parse(JSON.stringify(sent));
   },
 };
 

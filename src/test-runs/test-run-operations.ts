@@ -16,6 +16,8 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
     async createTestRun({ path: { slugOrId }, headers, body, context }) {
       const outcome = await testRuns.run({
         keyId: context.principal.keyId,
+        memory: context.memory,
+        signal: context.signal,
         id: context.resourceId,
         isRepeatable: headers['Idempotency-Key'] !== undefined,
         slugOrId,

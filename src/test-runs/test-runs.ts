@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BlobStore, OpenBlob } from '../blobs/blob-store.ts';
-import type { Budget } from '../limits/memory-budget.ts';
+import type { Budget, RequestMemory } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
 import type { Planner } from '../generation/planner.ts';
@@ -27,6 +27,10 @@ import type { Random } from '../runtime/random.ts';
 export interface TestRequest {
   /** The caller's API key. */
   readonly keyId: string;
+  /** The memory of the request, which the run keeps until its end. */
+  readonly memory: RequestMemory;
+  /** Ends the wait for memory. */
+  readonly signal: AbortSignal;
   /** The caller's trace context, which is passed on to the providers. */
   readonly traceparent?: string | undefined;
   /** Called with the prompt as soon as it is found. */
@@ -191,9 +195,10 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     keptBytes.check(request.keyId);
     const calls = plans.flatMap((plan) => plan.targets);
     const bytes = plans.reduce((sum, plan) => sum + bytesOf(plan), 0);
-    const release = memory.reserve(request.keyId, Math.max(leastBytes, bytes));
+    const release = request.memory.keep();
     let isStarted = false;
     try {
+      await request.memory.cover(Math.max(leastBytes, bytes), request.signal);
       // An early refusal is better than a run that cannot be stored after twenty paid calls.
       await archive.check();
       const created = {

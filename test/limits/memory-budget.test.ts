@@ -30,6 +30,42 @@ describe('a budget', () => {
     expect(() => budget.reserve('a', 1)).toThrow(expect.objectContaining({ type: 'too-much-in-progress' }));
   });
 
+  it('lets a request wait for the memory of its body and its call, which are counted together', async () => {
+    const megabyte = 1024 * 1024;
+    const never = new AbortController().signal;
+    const budget = createBudget({ perKey: 80 * megabyte, perProcess: 160 * megabyte, waitLimitMs: 20 });
+    const request = budget.forRequest('a');
+    await request.cover(45 * megabyte, never);
+    const giveBack = await request.cover(45 * megabyte + 1_000, never);
+    expect(request.held).toBe(45 * megabyte + 1_000);
+    giveBack();
+    await request.cover(40 * megabyte, never);
+    expect(request.held).toBe(45 * megabyte);
+    const other = budget.forRequest('a');
+    await expect(other.cover(20 * megabyte, never)).rejects.toMatchObject({ type: 'too-much-in-progress' });
+    await budget.forRequest('b').cover(40 * megabyte, never);
+    await expect(budget.forRequest('c').cover(20 * megabyte, never)).rejects.toMatchObject({ type: 'overloaded' });
+    budget.reserve('c', megabyte);
+    // The work of a request can outlive it.
+    const leave = request.keep();
+    request.release();
+    await expect(other.cover(20 * megabyte, never)).rejects.toMatchObject({ type: 'too-much-in-progress' });
+    leave();
+    await other.cover(20 * megabyte, never);
+  });
+
+  it('gives at most a quarter of all memory to bodies that are being read', async () => {
+    const never = new AbortController().signal;
+    const budget = createBudget({ perKey: 80, perProcess: 160, waitLimitMs: 20 });
+    const release = await budget.awaitBody('a', 30, never);
+    const waiting = budget.awaitBody('b', 20, never);
+    expect(budget.isBodyAwaited).toBe(true);
+    await expect(waiting).rejects.toMatchObject({ type: 'overloaded' });
+    release();
+    await budget.awaitBody('b', 20, never);
+    expect(budget.isBodyAwaited).toBe(false);
+  });
+
   it('counts memory that is already used, even above the limit', () => {
     const budget = createBudget(options);
     const release = budget.hold('a', 1_000);
@@ -71,17 +107,17 @@ describe('over HTTP', () => {
 
   const large = { variables: { text: 'x'.repeat(900_000) } };
 
-  it('large invocations of one key are refused above its share, before the provider is paid, and other keys are served', async () => {
-    const slow = { ...large, model: 'mock-slow-1000' };
-    const first = harness.invoke(prompt, slow);
+  it('large invocations of one key wait for each other, and small ones and other keys are served meanwhile', async () => {
+    const first = harness.invoke(prompt, { ...large, model: 'mock-held' });
     await harness.received(1);
-    const refused = await harness.invoke(prompt, slow);
-    expect([refused.status, problemOf(refused)]).toEqual([429, 'too-much-in-progress']);
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const second = harness.invoke(prompt, large);
     const key = await harness.service.createKey('prompts:invoke');
-    expect((await harness.invoke(prompt, { variables: { text: 'small' } }, {}, key)).status).toBe(200);
-    expect((await first).status).toBe(200);
-    expect(harness.mock.requests).toHaveLength(2);
+    for (const sender of [undefined, key]) {
+      expect((await harness.invoke(prompt, { variables: { text: 'small' } }, {}, sender)).status).toBe(200);
+    }
+    expect(harness.mock.requests).toHaveLength(3);
+    harness.mock.release();
+    expect([(await first).status, (await second).status]).toEqual([200, 200]);
     await sleep(50); // The memory of an answer is free when it was passed to the connection.
     expect((await harness.invoke(prompt, large)).status).toBe(200);
   });

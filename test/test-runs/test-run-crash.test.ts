@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { createBudget } from '../../src/limits/memory-budget.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import type { TestRequest } from '../../src/test-runs/test-runs.ts';
 import { startAnother } from '../support/per-operation.ts';
@@ -136,11 +137,16 @@ describe('a service that is stopped', () => {
   });
 });
 
+function ofCaller(): Pick<TestRequest, 'keyId' | 'memory' | 'signal'> {
+  const memory = createBudget({ perKey: Infinity, perProcess: Infinity }).forRequest('a key');
+  return { keyId: 'a key', memory, signal: new AbortController().signal };
+}
+
 describe('drain', () => {
   const request = async (): Promise<TestRequest> => ({
     ...{ id: randomUUID(), isRepeatable: false, slugOrId: await createPrompt(harness.service) },
     ...{
-      keyId: 'a key',
+      ...ofCaller(),
       version: undefined,
       variables: undefined,
       targets: [{ provider: 'echo' }],
@@ -179,7 +185,7 @@ describe('the heartbeat', () => {
     const id = '11111111-1111-4111-8111-111111111111';
     const run = worker.testRuns.run({
       ...{ id, isRepeatable: false, slugOrId: prompt, version: undefined, variables: undefined },
-      ...{ keyId: 'a key', targets: [{ provider: 'echo' }], respondAsync: false },
+      ...{ ...ofCaller(), targets: [{ provider: 'echo' }], respondAsync: false },
     });
     const watcher = observe(harness, { staleMs: 1_500 });
     let finished = false;

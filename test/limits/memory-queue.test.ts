@@ -1,0 +1,125 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { createMemoryQueue, type MemoryQueue, type Share } from '../../src/limits/memory-queue.ts';
+
+const never = new AbortController().signal;
+
+function createQueue(options: Partial<Parameters<typeof createMemoryQueue>[0]> = {}): MemoryQueue {
+  return createMemoryQueue({
+    ...{ capacity: 100, perKey: 60, maxWaiting: 10, maxWaitingPerKey: 5, waitLimitMs: 60_000, patienceMs: 60_000 },
+    ...options,
+  });
+}
+
+describe('a queue for memory', () => {
+  it('gives at once what is there, and lets others wait until something is given back', async () => {
+    const queue = createQueue();
+    const [first] = [await queue.enter('a', 70, never), await queue.enter('b', 30, never)];
+    const order: string[] = [];
+    const waiting = queue.enter('c', 60, never).then(() => order.push('c'));
+    await turn();
+    expect([queue.held, queue.waiting, order]).toEqual([100, 1, []]);
+    first.release();
+    first.release();
+    await waiting;
+    expect([queue.held, queue.waiting, order]).toEqual([90, 0, ['c']]);
+  });
+
+  it('counts more than there is as all', async () => {
+    const queue = createQueue();
+    const share = await queue.enter('a', 1_000, never);
+    expect([share.size, queue.held]).toEqual([100, 100]);
+    share.release();
+    expect(queue.held).toBe(0);
+  });
+
+  it('serves the key that holds least first; many requests of one key do not delay others', async () => {
+    const queue = createQueue();
+    const first = await queue.enter('a', 60, never);
+    const order: string[] = [];
+    const waiting = ['a', 'a', 'a', 'b'].map((key) =>
+      queue.enter(key, 60, never).then((share) => {
+        order.push(key);
+        return share;
+      }),
+    );
+    await turn();
+    first.release();
+    for (const share of waiting.slice(0, 3)) {
+      void share.then((own) => {
+        own.release();
+      });
+    }
+    const other = await waiting[3];
+    expect(order.indexOf('b')).toBeLessThan(2);
+    other?.release();
+    await Promise.all(waiting);
+    expect(queue.held).toBe(0);
+  });
+
+  it("refuses above a key's share for so long as the key holds something, while others get theirs", async () => {
+    const queue = createQueue({ waitLimitMs: 20 });
+    await queue.enter('a', 50, never);
+    const refused = queue.enter('a', 20, never);
+    const other = await queue.enter('b', 40, never);
+    await expect(refused).rejects.toMatchObject({ name: 'MemoryWaitError', crowd: 'key' });
+    await expect(queue.enter('c', 20, never)).rejects.toMatchObject({ crowd: 'all' });
+    other.release();
+    expect((await queue.enter('c', 20, never)).size).toBe(20);
+  });
+
+  it('lets smaller requests overtake a large one, but not for ever', async () => {
+    const overtake = async (patienceMs: number): Promise<string[]> => {
+      const queue = createQueue({ patienceMs });
+      const held = await queue.enter('a', 50, never);
+      const order: string[] = [];
+      const large = queue.enter('b', 100, never).then((share) => {
+        order.push('large');
+        share.release();
+      });
+      await turn();
+      const small = queue.enter('c', 10, never).then((share) => {
+        order.push('small');
+        share.release();
+      });
+      await turn();
+      held.release();
+      await Promise.all([large, small]);
+      return order;
+    };
+    expect(await overtake(60_000)).toEqual(['small', 'large']);
+    expect(await overtake(-1)).toEqual(['large', 'small']);
+  });
+
+  it('gives more to who has something before others, and above the limit if all wait for more', async () => {
+    const queue = createQueue();
+    const [one, two]: Share[] = [await queue.enter('a', 50, never), await queue.enter('b', 50, never)];
+    const order: string[] = [];
+    const others = queue.enter('c', 10, never).then(() => order.push('c'));
+    const more = one?.grow(30, never).then(() => order.push('a'));
+    await turn();
+    expect(order).toEqual([]);
+    const alsoMore = two?.grow(30, never).then(() => order.push('b'));
+    await more;
+    expect([order, queue.held]).toEqual([['a'], 130]);
+    one?.release();
+    await Promise.all([alsoMore, others]);
+    expect([order, queue.held]).toEqual([['a', 'b', 'c'], 90]);
+  });
+
+  it('forgets who leaves, and refuses at once when too many wait', async () => {
+    const queue = createQueue({ maxWaitingPerKey: 1, maxWaiting: 2 });
+    const held = await queue.enter('a', 100, never);
+    const leaving = new AbortController();
+    const left = queue.enter('b', 10, leaving.signal);
+    await expect(queue.enter('b', 10, never)).rejects.toMatchObject({ name: 'QueueFullError', crowd: 'key' });
+    const stays = queue.enter('c', 10, never);
+    await expect(queue.enter('d', 10, never)).rejects.toMatchObject({ name: 'QueueFullError', crowd: 'all' });
+    leaving.abort(new Error('gone'));
+    await expect(left).rejects.toThrow('gone');
+    expect(queue.waiting).toBe(1);
+    held.release();
+    expect((await stays).size).toBe(10);
+    await expect(queue.enter('e', 1, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+  });
+});
