@@ -123,7 +123,8 @@ export class ConfigError extends Error {
 export function loadConfig(environment: Environment): Config {
   const { values, mistakes } = readSettings(allSettings, environment);
   mistakes.push(...findStorageMistakes(environment), ...findProviderMistakes(values));
-  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  const nearMisses = findNearMisses(Object.keys(allSettings), environment);
+  if (mistakes.length > 0) throw new ConfigError([...mistakes, ...nearMisses]);
   // Without mistakes every setting with a default has a value of its format's type.
   const set = values as unknown as SettingValues;
   const dataDir = resolve(set.DATA_DIR);
@@ -179,7 +180,7 @@ export function loadConfig(environment: Environment): Config {
       concurrency: set.PROVIDER_CONCURRENCY,
     },
     log: { level: set.LOG_LEVEL },
-    warnings: [...findNearMisses(Object.keys(allSettings), environment), ...findKeyWarnings(set)],
+    warnings: [...nearMisses, ...findKeyWarnings(set)],
   });
 }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { findJsonMistake } from './json-mistake.ts';
 import { parseSecretKey } from '../secrets/secret-key-file.ts';
 import { parseNetwork } from '../outbound/address-rules.ts';
 
@@ -103,12 +104,16 @@ export const secretKeys: Format<readonly string[]> = format('32 bytes in base64 
 
 /** JSON of a given shape. */
 export function json<Value>(schema: z.ZodType<Value>): Format<Value> {
-  return format<unknown>('JSON', (found) => {
-    try {
-      return JSON.parse(found) as unknown;
-    } catch {
-      // The parser's message quotes the text, which can contain a key.
-      return undefined;
-    }
-  }).pipe(schema);
+  return z
+    .string()
+    .transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        const place = findJsonMistake(text) ?? 'its end';
+        context.issues.push({ code: 'custom', message: `expected JSON, which has a mistake at ${place}`, input: text });
+        return z.NEVER;
+      }
+    })
+    .pipe(schema);
 }

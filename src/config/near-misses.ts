@@ -1,3 +1,4 @@
+import { editDistance } from '../fields/similar-names.ts';
 import { variableText, type Environment } from './read-settings.ts';
 
 /** Shorter names are similar to too many others. */
@@ -21,17 +22,7 @@ export function findNearMisses(names: readonly string[], environment: Environmen
     });
 }
 
-/** Whether the Levenshtein distance is `mostEdits` or less. The first letter must be the same. */
+/** The first letter must be the same. */
 function isNear(found: string, name: string): boolean {
-  if (found[0] !== name[0] || Math.abs(found.length - name.length) > maxEdits) return false;
-  let above = Array.from({ length: name.length + 1 }, (_, column) => column);
-  for (const [row, letter] of [...found].entries()) {
-    const current = [row + 1];
-    for (const [column, other] of [...name].entries()) {
-      const replaced = (above[column] ?? 0) + (letter === other ? 0 : 1);
-      current.push(Math.min(replaced, (above[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
-    }
-    above = current;
-  }
-  return (above[name.length] ?? Infinity) <= maxEdits;
+  return found[0] === name[0] && editDistance(found, name, maxEdits) <= maxEdits;
 }

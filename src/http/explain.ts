@@ -1,6 +1,8 @@
 import type { ErrorObject } from 'ajv';
 import type { ProblemDetail } from '../errors/problem-error.ts';
+import type { OperationId } from '../../generated/operations.ts';
 import { exclusionWords, formatWords, inUrl, patternWords } from './contract-words.ts';
+import { didYouMean, meantMember } from './known-members.ts';
 
 /** The most errors of an answer. More do not help, and hostile input could create large answers. */
 const maxErrors = 20;
@@ -12,11 +14,17 @@ const maxBytes = 1024 * 1024;
 
 /**
  * Turns ajv errors into problem details: `pointer` is a JSON Pointer in URI fragment form (RFC 6901, section 6). If a
- * value can have one of several forms (`anyOf`), one sentence names them all.
+ * value can have one of several forms (`anyOf`), one sentence names them all. An unknown member comes with the known one
+ * that may be meant.
  */
-export function explainBody(errors: readonly ErrorObject[]): ProblemDetail[] {
+export function explainBody(operationId: OperationId, errors: readonly ErrorObject[]): ProblemDetail[] {
+  const meant = ({ instancePath, params }: ErrorObject): string | undefined => {
+    const { additionalProperty, unevaluatedProperty = additionalProperty } = params as Record<string, unknown>;
+    if (typeof unevaluatedProperty !== 'string') return undefined;
+    return meantMember(operationId, instancePath.split('/').slice(1).map(unescaped), unevaluatedProperty);
+  };
   return distinct(errors).map((error) => ({
-    detail: sentence(error),
+    detail: didYouMean(sentence(error), meant(error)),
     pointer: `#${location(error)}`.slice(0, longest),
   }));
 }
@@ -25,10 +33,15 @@ export function explainBody(errors: readonly ErrorObject[]): ProblemDetail[] {
 export function explainParameters(errors: readonly ErrorObject[]): ProblemDetail[] {
   return distinct(errors).map((error) => {
     const [, place = '', name = ''] = location(error).split('/');
-    const decoded = name.replaceAll('~1', '/').replaceAll('~0', '~');
+    const decoded = unescaped(name);
     const detail = sentence(error);
     return place === 'headers' ? { detail, header: decoded } : { detail: inUrl(detail), parameter: decoded };
   });
+}
+
+/** A name in a JSON Pointer. */
+function unescaped(name: string): string {
+  return name.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /**

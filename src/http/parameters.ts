@@ -1,8 +1,15 @@
 import type { OperationRow } from '../../generated/operations.ts';
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+import { nearestName } from '../fields/similar-names.ts';
+import { didYouMean } from './known-members.ts';
 
 /** Parsed parameters by place. They are not yet validated against the contract. */
 export interface ParsedParameters {
+  /**
+   * Unknown or repeated query parameters, misspelt integers, and an `If-Match` or `Idempotency-Key` that the operation
+   * does not take.
+   */
+  readonly mistakes: readonly ProblemDetail[];
   readonly path: Record<string, unknown>;
   readonly query: Record<string, unknown>;
   readonly headers: Record<string, unknown>;
@@ -14,11 +21,7 @@ const integer = /^(0|-?[1-9]\d{0,14})$/;
 /** Header fields that callers rely on. An operation that does not accept one of them refuses it. */
 const reliedUpon = ['If-Match', 'Idempotency-Key'];
 
-/**
- * Reads the declared parameters of a request. Query parameters are known and single.
- * @throws {ProblemError} invalid-request for unknown or repeated query parameters, misspelt integers, and an `If-Match` or
- * `Idempotency-Key` that the operation does not take
- */
+/** Reads the declared parameters of a request. Query parameters are known and single. */
 export function parseParameters(
   row: OperationRow,
   path: Readonly<Record<string, unknown>>,
@@ -26,7 +29,7 @@ export function parseParameters(
   headers: NodeJS.Dict<string | string[]>,
 ): ParsedParameters {
   const errors: ProblemDetail[] = [];
-  const parsed: ParsedParameters = { path: {}, query: {}, headers: {} };
+  const parsed: ParsedParameters = { path: {}, query: {}, headers: {}, mistakes: errors };
   if (search !== '' && search !== '?') readQuery(row, search, parsed.query, errors);
   for (const { name, in: place, type } of row.parameters) {
     if (place === 'path') parsed.path[name] = convert(path[name], type, { parameter: name }, errors);
@@ -39,7 +42,6 @@ export function parseParameters(
     if (headers[header.toLowerCase()] === undefined || Object.hasOwn(parsed.headers, header)) continue;
     errors.push({ detail: 'is not accepted by this operation', header });
   }
-  if (errors.length > 0) throw invalidParameters(errors);
   return parsed;
 }
 
@@ -52,8 +54,10 @@ function readQuery(row: OperationRow, search: string, query: Record<string, unkn
   for (const [name, value] of new URLSearchParams(search)) {
     const known = row.parameters.find((parameter) => parameter.in === 'query' && parameter.name === name);
     const parameter = name.slice(0, 200);
-    if (known === undefined) errors.push({ detail: 'is unknown', parameter });
-    else if (Object.hasOwn(query, name)) errors.push({ detail: 'must not be repeated', parameter });
+    if (known === undefined) {
+      const names = row.parameters.filter((other) => other.in === 'query').map((other) => other.name);
+      errors.push({ detail: didYouMean('is unknown', nearestName(name, names)), parameter });
+    } else if (Object.hasOwn(query, name)) errors.push({ detail: 'must not be repeated', parameter });
     else query[name] = convert(value, known.type, { parameter }, errors);
     if (errors.length >= 20) return;
   }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { OperationId, OperationRow, Scope } from '../../generated/operations.ts';
 import type { Budget, RequestMemory } from '../limits/memory-budget.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
 import type { BegunAnswer, Idempotency, KeptAnswer } from '../idempotency/idempotency.ts';
 import { writeTermMs } from '../idempotency/record-lease.ts';
 import { JsonText } from '../runtime/json-text.ts';
@@ -263,7 +263,7 @@ async function perform(
   const body = read?.value;
   progress.body = body;
   const parameters = parseParameters(row, request.params, searchOf(request.url), request.headers);
-  if (!route.parameters(parameters)) throw await refusedParameters(route, parameters);
+  if (parameters.mistakes.length > 0 || !route.parameters(parameters)) throw await refusedParameters(route, parameters);
   if (body === undefined ? row.body === 'required' : route.body?.(body) === false) {
     throw await refusedBody(route, body, read);
   }
@@ -358,7 +358,12 @@ function isList({ method, parameters }: OperationRow): boolean {
 async function refusedParameters(route: OperationRoute, parameters: ParsedParameters): Promise<ProblemError> {
   const thorough = (await route.thorough())[`${route.operationId}Parameters`] ?? route.parameters;
   thorough(parameters);
-  return invalidParameters(explainParameters(thorough.errors ?? []));
+  const placeOf = ({ detail: _, ...place }: ProblemDetail): string => JSON.stringify(place);
+  const { mistakes } = parameters;
+  const places = new Set(mistakes.map(placeOf));
+  // What could not be read is missing for the validator.
+  const others = explainParameters(thorough.errors ?? []).filter((error) => !places.has(placeOf(error)));
+  return invalidParameters([...mistakes, ...others]);
 }
 
 async function refusedBody(route: OperationRoute, body: unknown, counted: ReadBody | undefined): Promise<ProblemError> {
@@ -370,7 +375,7 @@ async function refusedBody(route: OperationRoute, body: unknown, counted: ReadBo
   // The time to find all errors grows with the square of the body. For a large body only the first error is reported.
   const validate = isSmall(body, counted) ? (await route.thorough())[`${route.operationId}Body`] : undefined;
   validate?.(body);
-  const errors = explainBody(validate?.errors ?? first);
+  const errors = explainBody(route.operationId, validate?.errors ?? first);
   return new ProblemError('invalid-request', { detail: 'The body of the request is not valid.', errors });
 }
 

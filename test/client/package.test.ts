@@ -100,6 +100,14 @@ describe('types', () => {
   beforeAll(async () => {
     const bare = { name: 'No variables', messages: [{ role: 'user', content: 'Hello' }] };
     await service.call('POST', '/api/v1/prompts', { body: bare });
+    const priority = { enum: ['low', 'high'] };
+    const schema = {
+      type: 'object',
+      properties: { priority, tags: { type: 'array', items: { type: 'string' } } },
+      required: ['priority'],
+    };
+    const classifier = { ...bare, name: 'Classifier', response_format: { type: 'json', schema } };
+    await service.call('POST', '/api/v1/prompts', { body: classifier });
   });
 
   /** Writes the types of the stored prompts as the README describes. */

@@ -7,6 +7,7 @@ import ts from 'typescript';
 import { runCli } from '../../clients/typescript/src/cli/cli.ts';
 import type { PromptContent } from '../../clients/typescript/src/cli/read-prompts.ts';
 import { renderPromptTypes } from '../../clients/typescript/src/cli/render-prompt-types.ts';
+import { renderSchemaType } from '../../clients/typescript/src/cli/render-schema-type.ts';
 import { runSettings } from '../support/run-settings.ts';
 
 const apiKey = 'pgw_00000000000000000000000000000000_the-secret-part';
@@ -202,6 +203,63 @@ declare module 'prompt-gateway-client' {
 }
 `);
     expect(renderPromptTypes(prompts, false)).not.toContain('StoredPromptSettings');
+  });
+
+  const typeOf = (schema: unknown): string => renderSchemaType(schema, '').replaceAll(/\n */g, ' ');
+  const tree = {
+    ...{ type: 'object', properties: { value: { $ref: '#/$defs/value' }, next: { $ref: '#' } }, required: ['value'] },
+    $defs: { value: { type: ['string', 'null'] } },
+  };
+  it.each<[unknown, string]>([
+    [true, 'unknown'],
+    [false, 'never'],
+    [{ type: 'integer', minimum: 1 }, 'number'],
+    [{ const: 'a' }, '"a"'],
+    [{ type: 'string', enum: ['a', 1, null, '*/'] }, '"a" | 1 | null | "*\\/"'],
+    [{ enum: [{ a: 1 }] }, 'unknown'],
+    [{ type: 'array', items: { type: ['string', 'number'] } }, '(string | number)[]'],
+    [{ type: 'array' }, 'unknown[]'],
+    [{ type: 'array', prefixItems: [{ type: 'string' }] }, 'unknown[]'],
+    [{ type: 'object' }, 'Record<string, unknown>'],
+    [{ type: 'object', additionalProperties: { type: 'number' } }, 'Record<string, number>'],
+    [{ type: 'object', additionalProperties: false }, 'Record<string, never>'],
+    [{ type: 'object', properties: { a: {} }, required: ['a', 'b'] }, '{ "a": unknown; "b": unknown; }'],
+    [{ properties: { a: { type: 'string' } } }, 'unknown'],
+    [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'string | null'],
+    [{ oneOf: [{ type: 'string' }, { pattern: 'x' }] }, 'unknown'],
+    [{ allOf: [{ type: 'string' }, { minLength: 1 }] }, 'string'],
+    [
+      { type: 'object', required: ['a'], allOf: [{ type: 'object', required: ['b'] }] },
+      '({ "a": unknown; }) & ({ "b": unknown; })',
+    ],
+    [tree, '{ "value": string | null; "next"?: unknown; }'],
+    [{ $ref: 'https://example.com/schema' }, 'unknown'],
+    [{ $ref: '#/$defs/missing' }, 'unknown'],
+  ])('has the type of the schema %j', (schema, type) => {
+    expect(typeOf(schema)).toBe(type);
+  });
+
+  it('stays small for a schema that refers to itself again and again', () => {
+    const twice = (name: string): object => ({ type: 'object', properties: { a: { $ref: name }, b: { $ref: name } } });
+    const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`d${at}`, twice(`#/$defs/d${at + 1}`)]));
+    expect(renderSchemaType({ ...twice('#/$defs/d0'), $defs }, '').length).toBeLessThan(100_000);
+  });
+
+  it('has the objects of prompts with a schema', () => {
+    const schema = { type: 'object', properties: { priority: { enum: ['low', 'high'] } }, required: ['priority'] };
+    const prompts = [
+      prompt({ slug: 'triage', response_format: { type: 'json', schema } }),
+      prompt({ slug: 'any', response_format: { type: 'json' } }),
+      prompt({ slug: 'text', response_format: { type: 'text' } }),
+    ];
+    expect(renderPromptTypes(prompts, false)).toContain(`  }
+  interface StoredObjects {
+    "triage": {
+      "priority": "low" | "high";
+    };
+  }
+}
+`);
   });
 
   const hostile = fc.oneof(

@@ -424,6 +424,19 @@ describe('warnings', () => {
     ]);
   });
 
+  it('of JSON in a variable name the position of the mistake', () => {
+    expect(mistakesOf({ PROVIDER_MODELS: '{"echo": ["a",]}' })).toEqual([
+      'PROVIDER_MODELS: expected JSON, which has a mistake at line 1, column 15.',
+    ]);
+  });
+
+  it('of misspelt variables follow the mistakes, if there are any', () => {
+    expect(mistakesOf({ PORT: 'x', MONGO_URI: 'hunter2' })).toEqual([
+      'PORT: expected a whole number from 0 to 65535, found "x".',
+      'MONGO_URI is set but is not a setting. Did you mean MONGODB_URI?',
+    ]);
+  });
+
   it('recommend a key where the database is shared', () => {
     const shared = { MONGODB_URI: 'mongodb://db.example.com' };
     expect(load(shared).warnings).toEqual([expect.stringContaining('SECRETS_KEY is not set')]);

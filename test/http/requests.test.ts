@@ -166,7 +166,7 @@ describe('bodies', () => {
     expect(problem.errors).toEqual(
       expect.arrayContaining([
         { detail: 'is required', pointer: '#/name' },
-        { detail: 'is unknown', pointer: '#/nam' },
+        { detail: 'is unknown; did you mean name?', pointer: '#/nam' },
         { detail: 'must be one of "system", "user", "assistant"', pointer: '#/messages/0/role' },
         { detail: 'must be string or array', pointer: '#/messages/0/content' },
         { detail: 'is not an allowed name', pointer: '#/variables/1x' },

@@ -33,7 +33,10 @@ type Finish = Extract<KnownEvent, { type: 'finish' }>;
 type InvocationResult = Schemas['InvocationResult'];
 
 /** The whole answer of a stream: what `prompts.invoke` returns, and what it says in headers. */
-export interface StreamedInvocation extends InvocationResult, Pick<Start, 'provider' | 'model' | 'cached'> {
+export interface StreamedInvocation<Object = unknown>
+  extends Omit<InvocationResult, 'object'>, Pick<Start, 'provider' | 'model' | 'cached'> {
+  /** The parsed text of a JSON answer that ended with `stop`. */
+  object?: Object;
   latencyMs: Finish['latencyMs'];
   /** Id of the prompt. */
   promptId: string;
@@ -54,13 +57,13 @@ export interface StreamedInvocation extends InvocationResult, Pick<Start, 'provi
  * A stream that fails throws what `prompts.invoke` throws, also after its first events: the tokens used so far are in
  * `problem.usage`. A stream that is cut throws a `ConnectionError`, so a stream that ends is whole.
  */
-export interface InvocationStream extends AsyncIterable<InvocationEvent>, AsyncDisposable {
+export interface InvocationStream<Object = unknown> extends AsyncIterable<InvocationEvent>, AsyncDisposable {
   /** The pieces of the text, for `for await`. */
   textStream(): AsyncIterable<string>;
   /** The whole text. */
   text(): Promise<string>;
   /** The whole answer. If you read the events yourself, use it after the loop. */
-  final(): Promise<StreamedInvocation>;
+  final(): Promise<StreamedInvocation<Object>>;
   /** Cancels the request. Reading that has not ended fails with an `AbortError`, also while it waits for an event. */
   cancel(): Promise<void>;
 }

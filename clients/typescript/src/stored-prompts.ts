@@ -13,6 +13,13 @@ type Schemas = components['schemas'];
 export interface StoredPrompts {}
 
 /**
+ * The type of `object` in the answers of stored prompts with a JSON Schema, by slug. It is empty, like `StoredPrompts`,
+ * and the same command fills it.
+ */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it is extended by declaration merging
+export interface StoredObjects {}
+
+/**
  * The rule for prompts that are not in `StoredPrompts`. The compiler accepts them with any variables, unless `npx
  * prompt-gateway-client types --only-known` added `onlyKnown: true`.
  */
@@ -52,7 +59,32 @@ interface PromptMethod<Request, Options, Answered> {
 /** The method decides whether the answer is a stream. */
 type InvokeRequest = Omit<Schemas['InvokeRequest'], 'stream'>;
 
-export type InvokeMethod = PromptMethod<InvokeRequest, CallOptions<'invokePrompt'>, Call<Schemas['InvocationResult']>>;
+/** Another version, or another format, has other objects. */
+type OwnFormat = Omit<InvokeRequest, 'response_format'> & { response_format?: undefined };
+type OtherFormat = InvokeRequest & { response_format: InvokeRequest['response_format'] };
+type OtherVersion = InvokeRequest & ({ version: number } | { label: string });
+
+type ObjectOf<Slug extends string> = Slug extends keyof StoredObjects ? StoredObjects[Slug] : unknown;
+
+/** The whole answer, with the type of its object. */
+type InvocationResult<Object> = Omit<Schemas['InvocationResult'], 'object'> & {
+  /** The parsed text of a JSON answer that ended with `stop`. */
+  object?: Object;
+};
+
+export interface InvokeMethod {
+  <Slug extends SlugOrId>(
+    slugOrId: Slug,
+    ...rest: BodyAndOptions<RequestFor<Slug, OwnFormat>, CallOptions<'invokePrompt'>>
+  ): Call<InvocationResult<ObjectOf<Slug>>>;
+  <Slug extends SlugOrId>(
+    slugOrId: Slug,
+    request: RequestFor<Slug, OtherFormat>,
+    options?: CallOptions<'invokePrompt'>,
+  ): Call<Schemas['InvocationResult']>;
+  /** Other versions can have other variables, so a request that names a version or a label accepts any. */
+  (slugOrId: SlugOrId, request: OtherVersion, options?: CallOptions<'invokePrompt'>): Call<Schemas['InvocationResult']>;
+}
 
 export type RenderMethod = PromptMethod<
   InvokeRequest,
@@ -60,7 +92,19 @@ export type RenderMethod = PromptMethod<
   Call<operations['renderPrompt']['responses'][200]['content']['application/json']>
 >;
 
-export type StreamMethod = PromptMethod<InvokeRequest, StreamOptions<'invokePrompt'>, InvocationStream>;
+export interface StreamMethod {
+  <Slug extends SlugOrId>(
+    slugOrId: Slug,
+    ...rest: BodyAndOptions<RequestFor<Slug, OwnFormat>, StreamOptions<'invokePrompt'>>
+  ): InvocationStream<ObjectOf<Slug>>;
+  <Slug extends SlugOrId>(
+    slugOrId: Slug,
+    request: RequestFor<Slug, OtherFormat>,
+    options?: StreamOptions<'invokePrompt'>,
+  ): InvocationStream;
+  /** Other versions can have other variables, so a request that names a version or a label accepts any. */
+  (slugOrId: SlugOrId, request: OtherVersion, options?: StreamOptions<'invokePrompt'>): InvocationStream;
+}
 
 type TestRunRequest<Slug extends string> = RequestFor<Slug, Schemas['TestRunCreate']>;
 type TestRunOptions = CallOptions<'createTestRun'>;

@@ -20,6 +20,25 @@ export function calls(gateway: PromptGateway): void {
   void gateway.prompts.stream('greeter', { variables: { name: 'Ada' } });
   // @ts-expect-error streams take the same variables
   void gateway.prompts.stream('greeter', { variables: { tone: 'warm' } });
+  // @ts-expect-error the prompt has no `colour` in its schema
+  void gateway.prompts.invoke('classifier').then(({ object }) => object?.colour);
   void gateway.prompts.invoke('greeter', { label: 'production', variables: { title: 'Countess' } });
   void gateway.prompts.invoke('greeter', { version: 1, variables: { title: 'Countess' } });
+}
+
+/** The objects of a prompt have the type of its schema. */
+export async function objects(gateway: PromptGateway): Promise<void> {
+  const { object } = await gateway.prompts.invoke('classifier');
+  const priority: 'low' | 'high' | undefined = object?.priority;
+  const tags: string[] = object?.tags ?? [];
+  const { object: streamed } = await gateway.prompts.stream('classifier', { variables: {} }).final();
+  // @ts-expect-error `urgent` is not in the schema
+  if (streamed?.priority === 'urgent') return;
+  const other: unknown = (await gateway.prompts.invoke('classifier', { response_format: null })).object;
+  // @ts-expect-error another version can have another schema
+  void gateway.prompts.invoke('classifier', { version: 1 }).then(({ object: older }) => older?.priority);
+  const changed = await gateway.prompts.invoke('classifier', { response_format: { type: 'json' } });
+  // @ts-expect-error another format has another schema
+  void changed.object?.priority;
+  console.log(priority, tags, other);
 }

@@ -6,8 +6,8 @@ import { renderPromptTypes } from './render-prompt-types.ts';
 
 const help = `Usage: prompt-gateway-client types [options] > prompts.d.ts
 
-Writes TypeScript types of the stored prompts' variables. With this file in your program, a call with a missing or
-misspelt variable does not compile. Write it again when prompts change.
+Writes TypeScript types of the stored prompts: their variables, and \`object\` of those that answer with JSON. With this
+file in your program, a call with a missing or misspelt variable does not compile. Write it again when prompts change.
 
 Options:
   --url <url>       address of the service; default: PROMPT_GATEWAY_URL

@@ -7,6 +7,7 @@ export interface PromptContent {
   readonly name: string;
   readonly messages: readonly { readonly content: string }[];
   readonly variables?: VariableDefinitions | undefined;
+  readonly response_format?: { readonly type?: unknown; readonly schema?: unknown } | undefined;
 }
 
 /** The server at the address is not the service. */
@@ -44,12 +45,13 @@ function isPage(value: unknown): value is Page {
 
 function isPrompt(value: unknown): value is PromptContent {
   if (!isObject(value)) return false;
-  const { slug, name, messages, variables = {} } = value;
+  const { slug, name, messages, variables = {}, response_format: format = {} } = value;
   return (
     typeof slug === 'string' &&
     typeof name === 'string' &&
     Array.isArray(messages) &&
     messages.every((message) => isObject(message) && typeof message['content'] === 'string') &&
+    isObject(format) &&
     isObject(variables) &&
     Object.values(variables).every(
       (definition) =>

@@ -1,0 +1,13 @@
+/** Characters that end a line, change the direction of text, or are invisible. */
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** A text as a literal of one line that also cannot end a comment. */
+export function quote(text: string): string {
+  return JSON.stringify(text).replaceAll('*/', '*\\/').replace(invisible, escapeUnits);
+}
+
+function escapeUnits(character: string): string {
+  return Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+    .join('');
+}
