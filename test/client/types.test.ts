@@ -57,6 +57,9 @@ function calls(gateway: PromptGateway): void {
   void gateway.prompts.invoke('types-of-the-client', { variables: { name: 'Ada', tune: 'kind' } });
   // @ts-expect-error the stored prompt needs variables
   void gateway.prompts.invoke('types-of-the-client');
+  const request: Schemas['InvokeRequest'] = {};
+  void gateway.prompts.invoke('any-prompt', request);
+  void gateway.prompts.stream('any-prompt', request);
   void gateway.prompts.invoke('nothing-required');
   // Another version, or another prompt, can have different variables.
   void gateway.prompts.invoke('types-of-the-client', { version: 1, variables: { title: 'Countess' } });

@@ -61,7 +61,6 @@ type InvokeRequest = Omit<Schemas['InvokeRequest'], 'stream'>;
 
 /** Another version, or another format, has other objects. */
 type OwnFormat = Omit<InvokeRequest, 'response_format'> & { response_format?: undefined };
-type OtherFormat = InvokeRequest & { response_format: InvokeRequest['response_format'] };
 type OtherVersion = InvokeRequest & ({ version: number } | { label: string });
 
 type ObjectOf<Slug extends string> = Slug extends keyof StoredObjects ? StoredObjects[Slug] : unknown;
@@ -79,7 +78,7 @@ export interface InvokeMethod {
   ): Call<InvocationResult<ObjectOf<Slug>>>;
   <Slug extends SlugOrId>(
     slugOrId: Slug,
-    request: RequestFor<Slug, OtherFormat>,
+    request: RequestFor<Slug, InvokeRequest>,
     options?: CallOptions<'invokePrompt'>,
   ): Call<Schemas['InvocationResult']>;
   /** Other versions can have other variables, so a request that names a version or a label accepts any. */
@@ -99,7 +98,7 @@ export interface StreamMethod {
   ): InvocationStream<ObjectOf<Slug>>;
   <Slug extends SlugOrId>(
     slugOrId: Slug,
-    request: RequestFor<Slug, OtherFormat>,
+    request: RequestFor<Slug, InvokeRequest>,
     options?: StreamOptions<'invokePrompt'>,
   ): InvocationStream;
   /** Other versions can have other variables, so a request that names a version or a label accepts any. */
