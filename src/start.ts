@@ -133,6 +133,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const lookUp = createLookUp({ servers: config.security.dnsServers });
     const http = createProviderHttp({ connections: config.providers.concurrency, lookUp });
     cleanups.push(() => http.close());
+    const metrics = createMetrics();
     const providers = createProviderRegistry({
       settings: config.providers,
       random: system.random,
@@ -142,6 +143,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
       onRetry: (notice) => {
         log.debug(notice, 'retrying the provider call');
       },
+      onAttempt: metrics.countProviderAttempt,
     });
     const configured = providers.list().filter((provider) => provider.configured);
     print(`Providers: ${configured.map(({ id }) => id).join(', ')}`);

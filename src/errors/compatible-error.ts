@@ -19,6 +19,7 @@ export interface ProblemFacts {
   readonly status: number;
   readonly detail: string;
   readonly errors?: readonly ProblemDetail[] | undefined;
+  readonly provider_message?: string | undefined;
 }
 
 /** The most mistakes that a message names. */
@@ -26,13 +27,28 @@ const maxNamed = 5;
 /** The most characters of a message or a `param`. */
 const longest = 2_000;
 
-/** Writes a problem as OpenAI's API writes its errors. The message names the mistakes, because it has no other place. */
-export function toCompatibleError({ type, status, detail, errors = [] }: ProblemFacts): CompatibleError {
+/**
+ * Writes a problem as OpenAI's API writes its errors. The message names the mistakes and has the provider's words, because
+ * there is no other place for them.
+ */
+export function toCompatibleError({
+  type,
+  status,
+  detail,
+  errors = [],
+  provider_message: words,
+}: ProblemFacts): CompatibleError {
   const named = errors.slice(0, maxNamed).map(withPlace);
   const [first] = errors;
   return {
     error: {
-      message: [detail, ...(named.length === 0 ? [] : [`${named.join('; ')}.`])].join(' ').slice(0, longest),
+      message: [
+        detail,
+        ...(named.length === 0 ? [] : [`${named.join('; ')}.`]),
+        ...(words === undefined || detail.includes(words) ? [] : [`The provider says: ${words}`]),
+      ]
+        .join(' ')
+        .slice(0, longest),
       type: classOf(status),
       param: first === undefined ? null : placeOf(first),
       code: type.replace('urn:prompt-gateway:problem:', ''),

@@ -11,6 +11,9 @@ export interface ProblemExtensions {
   provider?: string;
   model?: string;
   provider_status?: number;
+  provider_code?: string;
+  /** The provider's words, fit for callers and the log. */
+  provider_message?: string;
   retryable?: boolean;
   variables?: string[];
   /** Calls to providers. */
@@ -50,4 +53,14 @@ export class ProblemError extends Error {
     this.headers = options.headers ?? {};
     this.extensions = options.extensions ?? {};
   }
+}
+
+/** What the provider answered whose failure the problem is. */
+export function saidByProvider(problem: ProblemError | undefined): Partial<ProblemExtensions> {
+  const { provider_status: status, provider_code: code, provider_message: message } = problem?.extensions ?? {};
+  return {
+    ...(status !== undefined && { provider_status: status }),
+    ...(code !== undefined && { provider_code: code }),
+    ...(message !== undefined && { provider_message: message }),
+  };
 }

@@ -4,10 +4,12 @@ import type { FailedAttempt } from '../providers/generation.ts';
 
 /** The contract's representation of failed calls, member by member. */
 export function toAttempts(attempts: readonly FailedAttempt[]): components['schemas']['FailedAttempt'][] {
-  return attempts.map(({ provider, model, problem, usage, may_be_billed }) => ({
+  return attempts.map(({ provider, model, problem, provider_code, provider_message, usage, may_be_billed }) => ({
     provider,
     model,
     problem: `urn:prompt-gateway:problem:${problem}`,
+    ...(provider_code !== undefined && { provider_code }),
+    ...(provider_message !== undefined && { provider_message }),
     ...(usage !== undefined && { usage: { ...usage } }),
     may_be_billed,
   }));

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { scrub } from '../observability/logger.ts';
 import { mayFallBack } from '../providers/failures.ts';
@@ -215,13 +215,12 @@ function fieldsOf(
   { provider, request }: Target,
   { keyId, requestId, traceparent }: CallOptions,
 ): object {
-  const { provider_status: status } = problem.extensions;
   return {
     ...(requestId !== undefined && { request_id: requestId }),
     ...{ problem: problem.type, provider: provider.id, key_id: keyId },
     // Callers choose the names of models.
     model: scrub(request.model),
-    ...(status !== undefined && { provider_status: status }),
+    ...saidByProvider(problem),
     ...(traceparent !== undefined && { traceparent }),
     ...(problem.cause !== undefined && { error: problem }),
   };

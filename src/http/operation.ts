@@ -29,9 +29,10 @@ export interface Caller {
 
 /** Additional fields of a request's log line. */
 export interface RequestNotes {
-  /** Id of the prompt that was found, and its version. */
+  /** The prompt: its id if it was found, else what the request names. And its version or label. */
   prompt?: string;
   version?: number;
+  label?: string;
   /** The provider and model that were chosen. */
   provider?: string;
   model?: string;

@@ -1,7 +1,7 @@
 import { operationTable, type OperationRow } from '../../generated/operations.ts';
 import { problems } from '../../generated/problems.ts';
 import { toCompatibleError } from '../errors/compatible-error.ts';
-import { ProblemError, type ProblemDetail, type ProblemExtensions } from '../errors/problem-error.ts';
+import { ProblemError, saidByProvider, type ProblemDetail, type ProblemExtensions } from '../errors/problem-error.ts';
 
 /** A complete HTTP answer with its body. */
 export interface RawAnswer {
@@ -89,7 +89,7 @@ function compatibleAnswer(problem: ProblemError): RawAnswer {
       'content-type': 'application/json; charset=utf-8',
       ...(![408, 429, 503].includes(status) && { 'x-should-retry': 'false' }),
     },
-    body: JSON.stringify(toCompatibleError({ type, status, detail, errors })),
+    body: JSON.stringify(toCompatibleError({ type, status, detail, errors, ...saidByProvider(problem) })),
   };
 }
 

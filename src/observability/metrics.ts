@@ -23,6 +23,8 @@ export interface Metrics {
   observeStream(operation: string, end: StreamEnd): void;
   /** One call of a provider; `outcome` is `ok` or a problem type. */
   observeProviderCall(provider: string, outcome: string, seconds: number, spent?: SpentTokens): void;
+  /** One attempt to call a provider, retries included; `outcome` is `ok`, `cancelled` or a problem type. */
+  countProviderAttempt(provider: string, outcome: string): void;
   countCache(result: 'hit' | 'miss' | 'joined'): void;
   countRefereeDisagreement(operation: string): void;
   setTestRunsActive(count: number): void;
@@ -97,6 +99,12 @@ export function createMetrics(): Metrics {
     buckets: requestBuckets,
     registers,
   });
+  const attempts = new Counter({
+    name: 'provider_attempts_total',
+    help: 'Calls to providers, each retry and fallback counted, by outcome: ok, cancelled, or the problem type. An answer that then breaks its schema is ok.',
+    labelNames: ['provider', 'outcome'] as const,
+    registers,
+  });
   const tokens = new Counter({
     name: 'provider_tokens_total',
     help: 'Tokens of answered provider calls, as the provider counts them.',
@@ -158,6 +166,7 @@ export function createMetrics(): Metrics {
   });
 
   const requestSeries = seriesOf(requests);
+  const attemptSeries = seriesOf(attempts);
   const callSeries = seriesOf(providerCalls);
   const tokenSeries = seriesOf(tokens);
   return {
@@ -174,6 +183,9 @@ export function createMetrics(): Metrics {
       if (spent === undefined) return;
       tokenSeries(provider, spent.model, 'input').inc(spent.inputTokens);
       tokenSeries(provider, spent.model, 'output').inc(spent.outputTokens);
+    },
+    countProviderAttempt: (provider, outcome) => {
+      attemptSeries(provider, outcome).inc();
     },
     countCache: (result) => {
       cache.labels(result).inc();

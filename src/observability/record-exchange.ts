@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { traceparentOf } from '../http/request-context.ts';
 import type { StreamEnd } from '../http/answer-stream.ts';
+import { saidByProvider } from '../errors/problem-error.ts';
 import type { Exchange } from '../http/pipeline.ts';
 import { scrub } from './logger.ts';
 import type { Statistics } from '../statistics/statistics.ts';
@@ -70,13 +71,12 @@ function fieldsOf(exchange: Exchange): Record<string, unknown> {
   }
   if (notes.prompt !== undefined) fields['prompt'] = notes.prompt;
   if (notes.version !== undefined) fields['version'] = notes.version;
+  if (notes.label !== undefined) fields['label'] = notes.label;
   const { provider, model } = problem?.extensions.provider === undefined ? notes : problem.extensions;
   if (provider !== undefined) fields['provider'] = provider;
   // Callers choose the names of models.
   if (model !== undefined) fields['model'] = scrub(model);
-  const upstreamStatus = problem?.extensions.provider_status;
-  if (upstreamStatus !== undefined) fields['provider_status'] = upstreamStatus;
-  return fields;
+  return { ...fields, ...saidByProvider(problem) };
 }
 
 const longestPath = 200;

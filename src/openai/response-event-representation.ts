@@ -1,5 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { toCompatibleError } from '../errors/compatible-error.ts';
+import { saidByProvider } from '../errors/problem-error.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
 import type { EventEncoder } from '../http/event-streams.ts';
 import { serverSentEvent } from '../http/server-sent-events.ts';
@@ -126,7 +127,7 @@ export function createResponseEncoder({ headOf, now }: ResponseEncoderOptions): 
     },
     fail(problem) {
       const { type, status, message: detail, errors, extensions } = problem;
-      const { error } = toCompatibleError({ type, status, detail, errors });
+      const { error } = toCompatibleError({ type, status, detail, errors, ...saidByProvider(problem) });
       const { message: text, code, param } = error;
       if (message !== undefined) output.push(messageItem(head.id, message.index, message.text, 'incomplete'));
       const state: ResponseState = {

@@ -29,6 +29,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
   return {
     async createPrompt({ body, context }) {
       const prompt = await prompts.create(promptFields.readNew(body), context.resourceId);
+      context.note({ prompt: prompt.id, version: prompt.version });
       return {
         status: 201,
         headers: { Location: `${collectionPath}/${prompt.id}`, ETag: promptTag(prompt) },
@@ -43,16 +44,19 @@ export function promptOperations(prompts: Prompts): PromptOperations {
       const prompt = await prompts.get(path.slugOrId);
       return { status: 200, headers: { ETag: promptTag(prompt) }, body: promptFields.show(prompt) };
     },
-    async updatePrompt({ path, headers, body: { labels: _, ...body } }) {
+    async updatePrompt({ path, headers, body: { labels: _, ...body }, context }) {
+      context.note({ prompt: path.slugOrId });
       const matches = ifMatches(headers['If-Match']);
       const prompt = await prompts.update(
         path.slugOrId,
         promptFields.readChange(body),
         (present) => matches(present) && requireUnchanged(promptFields.others(body), showSaved(present)),
       );
+      context.note({ prompt: prompt.id, version: prompt.version });
       return { status: 200, headers: { ETag: promptTag(prompt) }, body: showSaved(prompt) };
     },
-    async deletePrompt({ path, headers }) {
+    async deletePrompt({ path, headers, context }) {
+      context.note({ prompt: path.slugOrId });
       await prompts.remove(path.slugOrId, ifMatches(headers['If-Match']));
       return { status: 200, body: { ok: true } };
     },
@@ -71,8 +75,10 @@ export function promptOperations(prompts: Prompts): PromptOperations {
       };
     },
     async restorePromptVersion({ path, headers, context }) {
+      context.note({ prompt: path.slugOrId });
       const writeId = `restore:${context.resourceId}`;
       const prompt = await prompts.restore(path.slugOrId, path.version, ifMatches(headers['If-Match']), writeId);
+      context.note({ prompt: prompt.id, version: prompt.version });
       return { status: 200, headers: { ETag: promptTag(prompt) }, body: showSaved(prompt) };
     },
   };

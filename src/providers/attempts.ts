@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../runtime/random.ts';
-import { toProblem, type Failure } from './failures.ts';
+import { toAttempt, toProblem, type Failure } from './failures.ts';
 import type { CallOptions } from './generation.ts';
 
 /** A failed attempt that is followed by another. */
 export interface RetryNotice {
+  readonly request_id?: string;
   readonly provider: string;
   readonly model: string;
   /** The number of the failed attempt, from 1. */
   readonly attempt: number;
   readonly problem: Failure['type'];
   readonly status?: number;
+  readonly provider_code?: string;
+  readonly provider_message?: string;
   /** The pause before the next attempt, in milliseconds. */
   readonly delay: number;
 }
@@ -19,6 +22,14 @@ export interface AttemptDependencies {
   /** At least 0, below 1. */
   readonly random: Random;
   readonly onRetry?: (notice: RetryNotice) => void;
+  /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
+  readonly onAttempt?: (provider: string, outcome: string) => void;
+}
+
+/** How an attempt ended that failed. @param signal of the attempt */
+export function outcomeOf({ type }: Pick<Failure, 'type'>, signal: AbortSignal): string {
+  const isLate = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+  return signal.aborted && !isLate ? 'cancelled' : type;
 }
 
 /** Attempts of one call, including the first, unless the caller allows fewer. */
@@ -49,7 +60,7 @@ export async function repeat<Result>(
   { random, onRetry }: AttemptDependencies,
   attempt: (signal: AbortSignal) => Promise<{ result: Result } | { failure: Failure }>,
 ): Promise<Result> {
-  const { signal, maxAttempts = mostAttempts, retries = 0, onFailedAttempt } = call;
+  const { signal, requestId, maxAttempts = mostAttempts, retries = 0, onFailedAttempt } = call;
   let billed = 0;
   signal.throwIfAborted();
 
@@ -73,8 +84,8 @@ export async function repeat<Result>(
 
       signal.throwIfAborted();
       const { failure } = outcome;
-      const { type: problem, status, usage, mayBeBilled } = failure;
-      onFailedAttempt?.({ provider, model, problem, ...(usage && { usage }), may_be_billed: mayBeBilled });
+      const { type: problem, status, message, code, mayBeBilled } = failure;
+      onFailedAttempt?.(toAttempt(failure, provider, model));
       if (mayBeBilled) billed += 1;
 
       if (!failure.retryable || billed > retries) throw toProblem(withoutWait(failure), provider, model);
@@ -82,7 +93,14 @@ export async function repeat<Result>(
       if (number >= maxAttempts) throw toProblem(number > 1 ? withoutWait(failure) : failure, provider, model);
       const delay = pause(failure, number, random);
       if (performance.now() + delay >= call.deadline) throw toProblem(failure, provider, model);
-      onRetry?.({ provider, model, attempt: number, problem, ...(status !== undefined && { status }), delay });
+      onRetry?.({
+        ...(requestId !== undefined && { request_id: requestId }),
+        ...{ provider, model, attempt: number, problem },
+        ...(status !== undefined && { status }),
+        ...(code !== undefined && { provider_code: code }),
+        ...(message !== undefined && { provider_message: message }),
+        delay,
+      });
       await sleep(delay, undefined, { signal: ending.signal }).catch(() => {
         signal.throwIfAborted();
         throw toProblem(failure, provider, model);

@@ -1,3 +1,4 @@
+import type { AttemptDependencies } from './attempts.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import {
@@ -31,10 +32,12 @@ import {
 export function echo(
   request: GenerateRequest,
   { signal, onFailedAttempt }: Pick<CallOptions, 'signal' | 'onFailedAttempt'>,
+  { onAttempt }: Pick<AttemptDependencies, 'onAttempt'> = {},
 ): GenerateResult {
   signal.throwIfAborted();
   const { model, messages, parameters = {} } = request;
   const transform = transforms.get(model);
+  onAttempt?.('echo', transform === undefined ? 'provider-failed' : 'ok');
   if (transform === undefined) {
     const isOverloaded = model === 'echo-fail';
     onFailedAttempt?.({ provider: 'echo', model, problem: 'provider-failed', may_be_billed: false });
@@ -62,8 +65,9 @@ export function echo(
 export async function* echoStream(
   request: GenerateRequest,
   call: Pick<CallOptions, 'signal' | 'onFailedAttempt'>,
+  dependencies?: Pick<AttemptDependencies, 'onAttempt'>,
 ): AsyncGenerator<GenerateEvent> {
-  const result = echo(request, call);
+  const result = echo(request, call, dependencies);
   let pieces = 0;
   for (const [delta] of result.text.matchAll(/\s*\S+\s*?|\s+$/g)) {
     // All pieces are there at once, where a provider's arrive one by one. Other requests run in between.

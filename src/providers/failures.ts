@@ -7,8 +7,10 @@ import {
   TypeValidationError,
 } from '@ai-sdk/provider';
 import { ProblemError } from '../errors/problem-error.ts';
+import type { Conceal } from './conceal.ts';
+import { readError, readErrorBody, type SaidError } from './error-body.ts';
 import { findErrorCode } from './error-codes.ts';
-import type { Usage } from './generation.ts';
+import type { FailedAttempt, Usage } from './generation.ts';
 import { ProviderHttpError } from './whole-response.ts';
 import { ImpossibleModelError } from './language-models.ts';
 import { readDelay, readRetryAfter } from '../outbound/retry-after.ts';
@@ -22,11 +24,15 @@ export const failureTypes = [
   'provider-bad-answer',
 ] as const;
 
-/** The failure of one call, described by the service without any text of the provider. */
+/** The failure of one call. Only `message` and `code` are the provider's text, and fit for callers. */
 export interface Failure {
   readonly type: (typeof failureTypes)[number];
   /** A fixed sentence with at most the provider's status and a known error code. */
   readonly detail: string;
+  /** The provider's words; for a host that was not reached, the code of the system, and where. */
+  readonly message?: string;
+  /** The provider's code, or that of the system. */
+  readonly code?: string;
   /** HTTP status of the provider's answer, if there was one. */
   readonly status?: number;
   /** Whether the same request may succeed later. */
@@ -41,17 +47,25 @@ export interface Failure {
   readonly cause?: Error;
 }
 
+/** What a failure is described with. */
+export interface FailureContext {
+  /** Milliseconds since the epoch, for a `Retry-After` that is a date. */
+  readonly now: number;
+  /** What operators check if the provider refuses the credentials, for a sentence. */
+  readonly credentials: string;
+  /** Every text of the provider goes through it. */
+  readonly conceal: Conceal;
+}
+
 /**
  * Classifies the error of a rejected `doGenerate`.
  *
  * Errors of the provider packages contain the request, the answer or both in their message, so they are never passed
  * on, not even as a cause.
- *
- * @param now Milliseconds since the epoch, for a `Retry-After` that is a date.
  */
-export function toFailure(error: unknown, now: number): Failure {
+export function toFailure(error: unknown, context: FailureContext): Failure {
   return (
-    findFailure(error, now) ?? {
+    findFailure(error, context) ?? {
       type: 'provider-failed',
       detail: 'The provider could not be called with this request.',
       retryable: false,
@@ -64,28 +78,43 @@ export function toFailure(error: unknown, now: number): Failure {
 /**
  * Classifies what breaks a stream that has begun: the error of a rejected read, or an error that the provider reports
  * in an event.
- *
- * @param now as for `toFailure`
  */
-export function toStreamFailure(error: unknown, now: number): Failure {
-  if (error instanceof Error) return findFailure(error, now) ?? { ...badAnswer(), cause: withoutMessage(error) };
-  const { statusCode, data = error } = asRecord(error);
+export function toStreamFailure(error: unknown, context: FailureContext): Failure {
+  if (error instanceof Error) return findFailure(error, context) ?? { ...badAnswer(), cause: withoutMessage(error) };
+  return toEventFailure(error, context);
+}
+
+/** @param event the provider's error, or what its package made of it */
+function toEventFailure(event: unknown, context: FailureContext): Failure {
+  const { statusCode, data = event, message } = asRecord(event);
   const code = findErrorCode(stringify(data));
   const answered = code ?? 'within the answer';
   const status = [statusCode, asRecord(data)['code'], statusOf(code)].map(Number).find(isErrorStatus);
-  return toStatusFailure(status ?? 500, code, answered, undefined);
+  const said = { ...readError(message), ...readError(data) };
+  return withWords(toStatusFailure(status ?? 500, code, answered, undefined, context), said, context);
 }
 
-function findFailure(error: unknown, now: number): Failure | undefined {
+function findFailure(error: unknown, context: FailureContext): Failure | undefined {
   const transport = findTransportError(error);
   if (transport) return toTransportFailure(transport);
   if (APICallError.isInstance(error) && error.statusCode !== undefined) {
-    const { statusCode: status } = error;
-    if (status >= 200 && status < 300) return badAnswer(status);
-    const code = findErrorCode(error.responseBody);
+    const { statusCode: status, responseBody: body, responseHeaders: headers, data } = error;
+    const said = readErrorBody(body, data);
+    if (status >= 200 && status < 300) {
+      const isError = body !== undefined && /^\s*\{\s*"(?:error|detail|object"\s*:\s*"error)"/.test(body);
+      return isError ? withWords(badAnswer(status), said, context) : badAnswer(status);
+    }
+    const code = findErrorCode(body);
     const answered = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
-    const retryAfter = retryAfterOf(error.responseHeaders, new Date(now));
-    return { ...toStatusFailure(status, code, answered, retryAfter), status };
+    const retryAfter = retryAfterOf(headers, new Date(context.now));
+    const failure = { ...toStatusFailure(status, code, answered, retryAfter, context), status };
+    // Amazon has the code in a header: `ValidationException:http://…`.
+    const type = headers?.['x-amzn-errortype']?.split(':')[0];
+    return withWords(failure, { ...(type !== undefined && { code: type }), ...said }, context);
+  }
+  // An event that is not of the format, because it is an error in another one.
+  if (TypeValidationError.isInstance(error) && asRecord(error.value)['error'] !== undefined) {
+    return toEventFailure(error.value, context);
   }
   if (answerErrors.some((type) => type.isInstance(error))) return badAnswer();
   if (error instanceof ImpossibleModelError) {
@@ -135,7 +164,7 @@ export function tooLarge(status?: number): Failure {
 
 /** The problem that the caller gets for a failure, with `Retry-After` in whole seconds if the provider asks to wait. */
 export function toProblem(failure: Failure, provider: string, model: string): ProblemError {
-  const { type, detail, status, retryable, mayBeBilled, retryAfter, usage, cause } = failure;
+  const { type, detail, message, code, status, retryable, mayBeBilled, retryAfter, usage, cause } = failure;
   return new ProblemError(type, {
     detail,
     extensions: {
@@ -143,6 +172,8 @@ export function toProblem(failure: Failure, provider: string, model: string): Pr
       model,
       retryable: retryable && !mayBeBilled,
       ...(status !== undefined && { provider_status: status }),
+      ...(code !== undefined && { provider_code: code }),
+      ...(message !== undefined && { provider_message: message }),
       ...(usage && { usage }),
     },
     ...(retryAfter !== undefined && {
@@ -150,6 +181,18 @@ export function toProblem(failure: Failure, provider: string, model: string): Pr
     }),
     cause,
   });
+}
+
+/** The entry of a failure in the list of attempts. */
+export function toAttempt(failure: Failure, provider: string, model: string): FailedAttempt {
+  const { type: problem, message, code, usage, mayBeBilled } = failure;
+  return {
+    ...{ provider, model, problem },
+    ...(code !== undefined && { provider_code: code }),
+    ...(message !== undefined && { provider_message: message }),
+    ...(usage && { usage }),
+    may_be_billed: mayBeBilled,
+  };
 }
 
 /**
@@ -174,11 +217,13 @@ function toStatusFailure(
   code: string | undefined,
   answered: string,
   retryAfter: number | undefined,
+  { credentials }: FailureContext,
 ): Failure {
   // Google answers a wrong key with 400.
   if (status === 401 || status === 403 || code === 'API_KEY_INVALID') {
-    const detail = `The provider does not accept the configured credentials (${answered}).`;
-    return { type: 'provider-refused-credentials', detail, retryable: false, mayBeBilled: false };
+    const detail = `The provider does not accept the configured credentials (${answered}). Check ${credentials}.`;
+    const known = code === undefined ? {} : { code };
+    return { type: 'provider-refused-credentials', detail, ...known, retryable: false, mayBeBilled: false };
   }
   const wait = retryAfter === undefined ? {} : { retryAfter };
   if (status === 429) {
@@ -197,6 +242,19 @@ function toStatusFailure(
 /** Whether a server that answers with this status may have generated something before. An overloaded one has not. */
 function mayHaveWorked(status: number): boolean {
   return status === 408 || (status >= 500 && status !== 503 && status !== 529);
+}
+
+/**
+ * Adds what the provider says, except about refused credentials: such texts contain parts of keys, and names of accounts.
+ */
+function withWords(failure: Failure, { message, code }: SaidError, { conceal }: FailureContext): Failure {
+  if (failure.type === 'provider-refused-credentials') return failure;
+  const words = message === undefined ? undefined : conceal(message);
+  return {
+    ...failure,
+    ...(words !== undefined && { message: words }),
+    ...(code !== undefined && conceal(code) === code && { code }),
+  };
 }
 
 /** 408 Request Timeout, 425 Too Early, and server errors except the permanent ones (501, 505). */
@@ -220,17 +278,23 @@ export function incompleteAnswer(): Failure {
   return { ...badAnswer(), detail: "The provider's answer is incomplete." };
 }
 
-function toTransportFailure({ reason, status, cause }: ProviderHttpError): Failure {
-  const known = { ...(status !== undefined && { status }), ...(cause instanceof Error && { cause }) };
+function toTransportFailure({ reason, status, cause, host }: ProviderHttpError): Failure {
+  const code = codeOf(cause);
+  const known = {
+    ...(code !== undefined && { code, message: [code, host].join(' ').trim() }),
+    ...(status !== undefined && { status }),
+    ...(cause instanceof Error && { cause }),
+  };
+  const where = known.message === undefined ? '' : ` (${known.message})`;
   switch (reason) {
     case 'unreachable': {
       // A host that does not exist or has no valid certificate will also fail a second later.
-      const retryable = transientCodes.has(String((cause as { code?: unknown } | undefined)?.code));
-      const detail = 'The provider could not be reached.';
+      const retryable = transientCodes.has(code ?? '');
+      const detail = `The provider could not be reached${where}.`;
       return { type: 'provider-failed', detail, retryable, mayBeBilled: false, ...known };
     }
     case 'unanswered': {
-      const detail = 'The provider closed the connection without an answer.';
+      const detail = `The provider closed the connection without an answer${where}.`;
       return { type: 'provider-failed', detail, retryable: true, mayBeBilled: true, ...known };
     }
     case 'cut':
@@ -248,10 +312,20 @@ const transientCodes: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'EPIPE',
   'ETIMEDOUT',
+  'ETIMEOUT',
   'EAI_AGAIN',
-  'UND_ERR_SOCKET',
-  'UND_ERR_CONNECT_TIMEOUT',
 ]);
+
+/** The code of the system for what undici names itself. */
+const systemCodes: Readonly<Record<string, string>> = {
+  UND_ERR_SOCKET: 'ECONNRESET',
+  UND_ERR_CONNECT_TIMEOUT: 'ETIMEDOUT',
+};
+
+function codeOf(cause: unknown): string | undefined {
+  const code: unknown = asRecord(cause)['code'];
+  return typeof code === 'string' && /^[A-Z][A-Z_0-9]{1,99}$/.test(code) ? (systemCodes[code] ?? code) : undefined;
+}
 
 function findTransportError(error: unknown): ProviderHttpError | undefined {
   let current = error;

@@ -1,13 +1,25 @@
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { FairQueue } from '../limits/fair-queue.ts';
-import { repeat, type AttemptDependencies } from './attempts.ts';
-import { badAnswer, timeout, toFailure, type Failure } from './failures.ts';
+import { outcomeOf, repeat, type AttemptDependencies } from './attempts.ts';
+import { createConceal } from './conceal.ts';
+import { badAnswer, timeout, toFailure, type Failure, type FailureContext } from './failures.ts';
 import type { CallOptions, GenerateRequest, GenerateResult, ToolCall } from './generation.ts';
 import { argumentsOf } from './tool-arguments.ts';
 import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage, type SdkProvider } from './sdk-call.ts';
 
+/** A provider that can be called, and what its failures are described with. */
+export interface CalledProvider extends SdkProvider, Pick<FailureContext, 'credentials'> {
+  /** Spellings of the configured secrets of all providers. */
+  readonly secrets: readonly string[];
+}
+
+/** The description of failures of a call. */
+export function failureContext({ credentials, secrets }: CalledProvider, request: GenerateRequest): FailureContext {
+  return { now: Date.now(), credentials, conceal: createConceal(secrets, request) };
+}
+
 /** A provider that is called over the network, with everything that a call needs. */
-export interface RemoteTarget extends SdkProvider {
+export interface RemoteTarget extends CalledProvider {
   /** Limits how many calls to the provider are in progress at the same time. */
   readonly queue: FairQueue;
 }
@@ -26,7 +38,7 @@ export async function generate(
 ): Promise<GenerateResult> {
   call.signal.throwIfAborted();
   return repeat({ provider: target.id, model: request.model }, call, dependencies, (signal) =>
-    tryOnce(target, { ...call, signal }, request),
+    tryOnce(target, { ...call, signal }, request, dependencies),
   );
 }
 
@@ -34,6 +46,7 @@ async function tryOnce(
   target: RemoteTarget,
   { keyId, traceparent, background = false, signal }: Omit<CallOptions, 'deadline'>,
   request: GenerateRequest,
+  { onAttempt }: AttemptDependencies,
 ): Promise<{ result: GenerateResult } | { failure: Failure }> {
   let leave: () => void;
   try {
@@ -41,6 +54,17 @@ async function tryOnce(
   } catch {
     return { failure: timeout('turn') };
   }
+  const outcome = await callOnce(target, traceparent, signal, request).finally(leave);
+  onAttempt?.(target.id, 'result' in outcome ? 'ok' : outcomeOf(outcome.failure, signal));
+  return outcome;
+}
+
+async function callOnce(
+  target: RemoteTarget,
+  traceparent: string | undefined,
+  signal: AbortSignal,
+  request: GenerateRequest,
+): Promise<{ result: GenerateResult } | { failure: Failure }> {
   try {
     const { model, options } = await prepareSdkCall(target, request);
     const answer = await model.doGenerate({
@@ -52,9 +76,7 @@ async function tryOnce(
     if (answer.content.length === 0 && answer.finishReason.raw === undefined) return { failure: badAnswer() };
     return { result: toResult(target, answer) };
   } catch (error) {
-    return { failure: signal.aborted ? timeout('provider') : toFailure(error, Date.now()) };
-  } finally {
-    leave();
+    return { failure: signal.aborted ? timeout('provider') : toFailure(error, failureContext(target, request)) };
   }
 }
 

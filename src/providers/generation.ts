@@ -133,6 +133,9 @@ export interface FailedAttempt {
   readonly model: string;
   /** The type of the problem. */
   readonly problem: ProblemError['type'];
+  readonly provider_code?: string;
+  /** The provider's words, fit for callers and the log. */
+  readonly provider_message?: string;
   /** As far as the provider said. */
   readonly usage?: Usage;
   /** Whether the provider may charge for it: time-outs, broken and invalid answers, most server errors. */

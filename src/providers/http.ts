@@ -1,7 +1,7 @@
 import type { Socket, TcpNetConnectOpts as ConnectOpts } from 'node:net';
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { StreamedResponse, type StreamLimits } from './streamed-response.ts';
-import { WholeResponse } from './whole-response.ts';
+import { ProviderHttpError, WholeResponse } from './whole-response.ts';
 import { toLookupFunction, type LookUp } from '../outbound/look-up.ts';
 
 /**
@@ -102,7 +102,10 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
             headers: toHeaderRecord(init.headers),
             body,
           },
-          createHandler(signal, resolve, reject),
+          createHandler(signal, resolve, (reason) => {
+            if (reason instanceof ProviderHttpError) reason.host = hostOf(url);
+            reject(reason);
+          }),
         );
       });
 
@@ -119,6 +122,10 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
       await Promise.all([agent.close(), streamAgent.close()]);
     },
   };
+}
+
+function hostOf({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port === '' ? (protocol === 'http:' ? 80 : 443) : port}`;
 }
 
 /** The most bytes of a stream that are read from a connection at once. */

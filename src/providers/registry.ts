@@ -4,10 +4,10 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
 import type { AttemptDependencies, RetryNotice } from './attempts.ts';
 import { echo, echoStream } from './echo.ts';
-import { generate, type RemoteTarget } from './generate.ts';
+import { generate, type CalledProvider, type RemoteTarget } from './generate.ts';
 import type { Fetch } from './http.ts';
 import { compatibleDialect, loadCompatible, remoteProviders } from './language-models.ts';
-import type { Dialect, LanguageModels, SdkProvider } from './sdk-call.ts';
+import type { Dialect, LanguageModels } from './sdk-call.ts';
 import { catalog } from './models.ts';
 import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting, QueueLoad } from './provider.ts';
 import {
@@ -21,6 +21,7 @@ import {
   type RemoteProviderId,
   type RemoteProviderSettings,
 } from './provider-settings.ts';
+import { spellingsOf } from './conceal.ts';
 import { createUnsupportedFinder, twinFetch, type UnsupportedFinder } from './unsupported.ts';
 import type { Random } from '../runtime/random.ts';
 import { mostStreams, stream, type StreamDependencies } from './stream.ts';
@@ -38,6 +39,8 @@ export interface ProviderRegistryOptions {
   readonly random: Random;
   /** Called for every failed attempt that is followed by another. */
   readonly onRetry?: (notice: RetryNotice) => void;
+  /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
+  readonly onAttempt?: (provider: string, outcome: string) => void;
 }
 
 /**
@@ -47,15 +50,22 @@ export interface ProviderRegistryOptions {
  * @throws Error naming every mistake that `findSettingsMistakes` finds.
  */
 export function createProviderRegistry(options: ProviderRegistryOptions): ProviderRegistry {
-  const { settings, random, onRetry, streamWatch: watch } = options;
+  const { settings, random, onRetry, onAttempt, streamWatch: watch } = options;
   const mistakes = findSettingsMistakes(settings);
   if (mistakes.length > 0) throw new Error(mistakes.join(' '));
 
+  const secrets = spellingsOf(secretsOf(settings));
   const streamQueue = createFairQueue({ places: mostStreams, reserved: mostStreams / 8 });
-  const dependencies: Dependencies = { random, ...(onRetry && { onRetry }), watch, streamQueue };
+  const dependencies: Dependencies = {
+    random,
+    ...(onRetry && { onRetry }),
+    ...(onAttempt && { onAttempt }),
+    watch,
+    streamQueue,
+  };
   const entries = [
-    ...builtInProviderIds.map((id) => (id === 'echo' ? echoEntry(settings) : builtInEntry(id, options))),
-    ...settings.compatible.map((provider) => compatibleEntry(provider, options)),
+    ...builtInProviderIds.map((id) => (id === 'echo' ? echoEntry(settings) : builtInEntry(id, options, secrets))),
+    ...settings.compatible.map((provider) => compatibleEntry(provider, options, secrets)),
   ];
   const infos = entries.map(({ info }) => info);
   const providers = new Map(entries.map((entry) => [entry.info.id, toProvider(entry, dependencies)]));
@@ -81,7 +91,7 @@ interface Entry {
   /** Absent for `echo`, which needs no network. */
   readonly target?: RemoteTarget;
   /** The same provider, with models for streams. */
-  readonly streamTarget?: SdkProvider;
+  readonly streamTarget?: CalledProvider;
   readonly findUnsupported?: UnsupportedFinder;
 }
 
@@ -92,11 +102,14 @@ function toProvider({ info, target, streamTarget, findUnsupported }: Entry, depe
     ...info,
     async generate(request, call) {
       if (!info.configured) throw notConfigured(info.id);
-      return target === undefined ? echo(request, call) : generate(target, request, call, dependencies);
+      if (target !== undefined) return generate(target, request, call, dependencies);
+      return echo(request, call, dependencies);
     },
     async *stream(request, call) {
       if (!info.configured) throw notConfigured(info.id);
-      yield* streamTarget === undefined ? echoStream(request, call) : stream(streamTarget, request, call, dependencies);
+      yield* streamTarget === undefined
+        ? echoStream(request, call, dependencies)
+        : stream(streamTarget, request, call, dependencies);
     },
     unsupported: async (request) => findUnsupported?.(request) ?? [],
   };
@@ -106,18 +119,23 @@ function echoEntry(settings: ProviderSettings): Entry {
   return { info: { id: 'echo', ...fromCatalog('echo', settings), configured: true, settings: [] } };
 }
 
-function builtInEntry(id: RemoteProviderId, { settings, fetch, streamFetch }: ProviderRegistryOptions): Entry {
+function builtInEntry(
+  id: RemoteProviderId,
+  { settings, fetch, streamFetch }: ProviderRegistryOptions,
+  secrets: readonly string[],
+): Entry {
   const { isConfigured, load, dialect } = remoteProviders[id];
   const own = settings.builtIn[id] ?? {};
+  const credentials = credentialsOf(id, own);
   return {
     info: { id, ...fromCatalog(id, settings), configured: isConfigured(own), settings: settingsOf(id, own) },
     target: {
-      id,
+      ...{ id, credentials, secrets },
       models: once(() => load(own, carrying(fetch, dialect))),
       dialect,
       queue: createCallQueue(settings.concurrency),
     },
-    streamTarget: { id, dialect, models: once(() => load(own, carrying(streamFetch, dialect))) },
+    streamTarget: { id, credentials, secrets, dialect, models: once(() => load(own, carrying(streamFetch, dialect))) },
     findUnsupported: createUnsupportedFinder({ id, dialect, models: once(() => load(own, twinFetch)) }),
   };
 }
@@ -125,8 +143,10 @@ function builtInEntry(id: RemoteProviderId, { settings, fetch, streamFetch }: Pr
 function compatibleEntry(
   provider: CompatibleProviderSettings,
   { settings, fetch, streamFetch }: ProviderRegistryOptions,
+  secrets: readonly string[],
 ): Entry {
   const { id, name } = provider;
+  const credentials = `api_key and headers of ${JSON.stringify(id)} in ${compatibleProvidersVariable.name}`;
   const models = extended(provider.models, id, settings);
   const dialect = compatibleDialect(provider);
   return {
@@ -139,14 +159,35 @@ function compatibleEntry(
       settings: [{ ...compatibleProvidersVariable, required: true, set: true }],
     },
     target: {
-      id,
+      ...{ id, credentials, secrets },
       models: once(() => loadCompatible(provider, carrying(fetch, dialect))),
       dialect,
       queue: createCallQueue(settings.concurrency),
     },
-    streamTarget: { id, dialect, models: once(() => loadCompatible(provider, carrying(streamFetch, dialect))) },
+    streamTarget: {
+      id,
+      credentials,
+      secrets,
+      dialect,
+      models: once(() => loadCompatible(provider, carrying(streamFetch, dialect))),
+    },
     findUnsupported: createUnsupportedFinder({ id, dialect, models: once(() => loadCompatible(provider, twinFetch)) }),
   };
+}
+
+/** The variables with the credentials of a provider that are set. Of those of Amazon, the API key precedes. */
+function credentialsOf(id: RemoteProviderId, own: RemoteProviderSettings): string {
+  const secret = providerVariables.filter((variable) => variable.provider === id && variable.secret);
+  const used = secret.filter(({ setting }) => (own.apiKey ? setting === 'apiKey' : own[setting] !== undefined));
+  return new Intl.ListFormat('en').format((used.length > 0 ? used : secret).map(({ name }) => name));
+}
+
+function secretsOf({ builtIn, compatible }: ProviderSettings): string[] {
+  const ofBuiltIn = providerVariables.map(({ provider, setting, secret }) =>
+    secret ? builtIn[provider]?.[setting] : undefined,
+  );
+  const ofCompatible = compatible.flatMap(({ apiKey, headers = {} }) => [apiKey, ...Object.values(headers)]);
+  return [...ofBuiltIn, ...ofCompatible].filter((secret) => secret !== undefined);
 }
 
 /** A `fetch` that carries the arguments of tool calls. */

@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { FairQueue } from '../limits/fair-queue.ts';
-import { repeat, type AttemptDependencies } from './attempts.ts';
+import { outcomeOf, repeat, type AttemptDependencies } from './attempts.ts';
 import {
   endlessStream,
   incompleteAnswer,
@@ -10,9 +10,11 @@ import {
   toProblem,
   toStreamFailure,
   type Failure,
+  type FailureContext,
 } from './failures.ts';
+import { failureContext, type CalledProvider } from './generate.ts';
 import type { CallOptions, GenerateEvent, GenerateRequest, ToolCall, Usage } from './generation.ts';
-import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage, type SdkProvider } from './sdk-call.ts';
+import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage } from './sdk-call.ts';
 import { UsageSoFar } from './stream-usage.ts';
 import type { StreamWatch } from './stream-watch.ts';
 import { argumentsOf } from './tool-arguments.ts';
@@ -44,7 +46,7 @@ const endingMs = 1_000;
  * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then, at once.
  */
 export async function* stream(
-  provider: SdkProvider,
+  provider: CalledProvider,
   request: GenerateRequest,
   call: CallOptions,
   dependencies: StreamDependencies,
@@ -54,7 +56,7 @@ export async function* stream(
   const { signal } = call;
   signal.throwIfAborted();
   const { answer, first } = await repeat({ provider: id, model }, call, dependencies, (attempt) =>
-    begin(provider, { ...call, signal: attempt }, request, dependencies.streamQueue),
+    begin(provider, { ...call, signal: attempt }, request, dependencies),
   );
 
   const cancel = (): void => {
@@ -65,6 +67,7 @@ export async function* stream(
     answer.close(endlessStream(limit));
   });
   let isLeft = true;
+  let outcome = 'cancelled';
   try {
     signal.throwIfAborted();
     let event = first;
@@ -76,12 +79,16 @@ export async function* stream(
       watched.rest();
     }
     isLeft = false;
+    outcome = 'ok';
     yield event;
   } catch (error) {
     signal.throwIfAborted();
     isLeft = false;
-    throw error instanceof AnswerError ? toProblem(error.failure, id, model) : error;
+    if (!(error instanceof AnswerError)) throw error;
+    outcome = error.failure.type;
+    throw toProblem(error.failure, id, model);
   } finally {
+    dependencies.onAttempt?.(id, outcome);
     watched.end();
     signal.removeEventListener('abort', cancel);
     answer.close();
@@ -91,10 +98,10 @@ export async function* stream(
 
 /** Calls the provider once, up to the first event. */
 async function begin(
-  provider: SdkProvider,
+  provider: CalledProvider,
   { keyId, traceparent, background = false, signal }: Omit<CallOptions, 'deadline'>,
   request: GenerateRequest,
-  queue: FairQueue,
+  { streamQueue: queue, onAttempt }: StreamDependencies,
 ): Promise<{ result: { answer: Answer; first: GenerateEvent } } | { failure: Failure }> {
   let leave: () => void;
   try {
@@ -108,6 +115,7 @@ async function begin(
   };
   signal.addEventListener('abort', cancel, { once: true });
   const usage = new UsageSoFar();
+  const context = (): FailureContext => failureContext(provider, request);
   try {
     const { model, options } = await prepareSdkCall(provider, request);
     signal.throwIfAborted();
@@ -118,13 +126,18 @@ async function begin(
       abortSignal: upstream.signal,
       ...(traceparent !== undefined && { headers: { traceparent } }),
     });
-    const answer = new Answer(parts, new ToolCallReader(provider), usage, upstream, leave);
+    const answer = new Answer(parts, new ToolCallReader(provider), usage, upstream, leave, context);
     return { result: { answer, first: await answer.next() } };
   } catch (error) {
     upstream.abort();
     leave();
-    if (signal.aborted) return { failure: { ...timeout('provider'), ...known(usage) } };
-    return { failure: error instanceof AnswerError ? error.failure : toFailure(error, Date.now()) };
+    const failure = signal.aborted
+      ? { ...timeout('provider'), ...known(usage) }
+      : error instanceof AnswerError
+        ? error.failure
+        : toFailure(error, context());
+    onAttempt?.(provider.id, outcomeOf(failure, signal));
+    return { failure };
   } finally {
     signal.removeEventListener('abort', cancel);
   }
@@ -147,6 +160,7 @@ class Answer {
   readonly #usage: UsageSoFar;
   readonly #upstream: AbortController;
   readonly #leave: () => void;
+  readonly #context: () => FailureContext;
   #ready: GenerateEvent[] = [];
   #text = '';
   readonly #toolCalls: ToolCall[] = [];
@@ -169,12 +183,14 @@ class Answer {
     usage: UsageSoFar,
     upstream: AbortController,
     leave: () => void,
+    context: () => FailureContext,
   ) {
     this.#reader = parts.getReader();
     this.#toolCallReader = toolCallReader;
     this.#usage = usage;
     this.#upstream = upstream;
     this.#leave = leave;
+    this.#context = context;
   }
 
   /** The tokens that the provider has mentioned. */
@@ -193,7 +209,7 @@ class Answer {
       try {
         this.#take(part);
       } catch (error) {
-        throw error instanceof AnswerError ? error : this.#error(toStreamFailure(error, Date.now()));
+        throw error instanceof AnswerError ? error : this.#error(toStreamFailure(error, this.#context()));
       }
     }
   }
@@ -232,7 +248,7 @@ class Answer {
       const { value } = await this.#reader.read();
       return value;
     } catch (error) {
-      throw this.#error(this.#reason ?? toStreamFailure(error, Date.now()));
+      throw this.#error(this.#reason ?? toStreamFailure(error, this.#context()));
     }
   }
 
@@ -266,7 +282,7 @@ class Answer {
         this.#hold(part);
         return;
       case 'error':
-        throw this.#error(toStreamFailure(part.error, Date.now()));
+        throw this.#error(toStreamFailure(part.error, this.#context()));
       case 'finish': {
         const { finishReason, usage } = part;
         // Without the format's own end the packages have no reason of the provider.

@@ -8,6 +8,8 @@ export class ProviderHttpError extends Error {
   readonly reason: 'unreachable' | 'unanswered' | 'cut' | 'too-large';
   /** The response's status, if a response had begun. */
   readonly status: number | undefined;
+  /** Host and port of the provider. */
+  host: string | undefined;
 
   constructor(reason: ProviderHttpError['reason'], status: number | undefined, cause?: Error) {
     super(`The provider's answer is missing: ${reason}`, { cause });

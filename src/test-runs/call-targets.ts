@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { components } from '../../generated/types.ts';
 import { problems } from '../../generated/problems.ts';
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
 import type { Plan, Target } from '../generation/plan.ts';
 import { toInvocationResult } from '../invoke/invocation-result.ts';
@@ -65,13 +65,12 @@ export async function callTargets(
 /** The same fields as in the log line of a failed invocation. */
 function fieldsOf(error: unknown, provider: string, model: string): Record<string, unknown> {
   const problem = error instanceof ProblemError ? error : undefined;
-  const status = problem?.extensions.provider_status;
   return {
     problem: problem?.type ?? 'internal-error',
     provider,
     // Callers choose the names of models.
     model: scrub(model),
-    ...(status === undefined ? {} : { provider_status: status }),
+    ...saidByProvider(problem),
     ...(problem === undefined || problem.cause !== undefined ? { error } : {}),
   };
 }
@@ -79,12 +78,11 @@ function fieldsOf(error: unknown, provider: string, model: string): Record<strin
 function toTestError(error: unknown): components['schemas']['TestError'] {
   const problem = error instanceof ProblemError ? error : undefined;
   const type = failureTypes.find((known) => known === problem?.type) ?? 'internal-error';
-  const status = problem?.extensions.provider_status;
   return {
     type: `urn:prompt-gateway:problem:${type}`,
     title: problems[type].title,
     detail: problem?.message ?? 'The call failed inside the service.',
-    ...(status === undefined ? {} : { provider_status: status }),
+    ...saidByProvider(problem),
     retryable: problem?.extensions.retryable ?? false,
   };
 }

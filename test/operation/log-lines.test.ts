@@ -69,6 +69,23 @@ describe('the log line of a failed invocation', () => {
     ]);
   });
 
+  it('has the words of the provider, also of one before another is called, with the id of the request', async () => {
+    const fallbacks = [{ provider: 'mock', model: 'mock-404' }];
+    const answer = await invoke({ model: 'mock-503', fallbacks }, { 'X-Request-Id': 'words-1' });
+    const words = expect.stringMatching(/^Refused with .*\[redacted\].* while reading /);
+    expect(answer.body).toMatchObject({ provider_status: 404, provider_message: words });
+    expect(answer.body.attempts).toMatchObject([{ provider_message: words }, { provider_message: words }]);
+    const both = { request_id: 'words-1', provider_message: words };
+    expect(lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      { msg: 'the next provider is called', provider_status: 503, ...both },
+      { msg: 'request', provider_status: 404, ...both },
+    ]);
+    const compatible = await service.call('POST', '/v1/chat/completions', {
+      body: { model: 'mock/mock-404', messages: [{ role: 'user', content: 'Hi' }] },
+    });
+    expect(compatible.body.error.message).toMatch(/\(status 404.*\)\. The provider says: Refused with /);
+  });
+
   it('names what was known at the time of the failure', async () => {
     await invoke({ variables: {} });
     await invoke({ version: 7 });
@@ -89,6 +106,25 @@ describe('the log line of a failed invocation', () => {
     const body = { providers: [{ provider: 'mock' }] };
     const line = await lineOf('POST', '/api/v1/prompts/logged/test', { body });
     expect(line).toMatchObject({ problem: 'missing-variables', prompt: promptId, version: 1 });
+  });
+});
+
+describe('the log line of a change', () => {
+  it('names the prompt with its version or label, also of a refused change', async () => {
+    const create = { body: { name: 'Changed', messages: [{ role: 'user', content: 'x' }] } };
+    const { id } = (await service.call('POST', '/api/v1/prompts', create)).body as { id: string };
+    const path = '/api/v1/prompts/changed';
+    lines = [];
+    await service.call('PUT', path, { body: { messages: [{ role: 'user', content: 'y' }] } });
+    await service.call('PUT', path, { body: { name: 'z' }, headers: { 'If-Match': '"old"' } });
+    await service.call('PUT', `${path}/labels/production`, { body: { version: 2 } });
+    await service.call('PUT', `${path}/labels/production`, { body: { version: 1 } });
+    expect(requestLines()).toMatchObject([
+      { operation: 'updatePrompt', status: 200, prompt: id, version: 2 },
+      { operation: 'updatePrompt', status: 412, prompt: 'changed' },
+      { operation: 'setLabel', status: 201, prompt: id, version: 2, label: 'production' },
+      { operation: 'setLabel', status: 428, prompt: 'changed', version: 1, label: 'production' },
+    ]);
   });
 });
 

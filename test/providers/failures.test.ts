@@ -128,13 +128,16 @@ describe('an error code', () => {
 
 describe('a provider that cannot be reached', () => {
   it.each([
-    ['no server listens', 'http://127.0.0.1:9', true],
-    ['the name does not resolve', 'http://provider.invalid', false],
-  ])('is provider-failed when %s', async (_why, baseUrl, retryable) => {
+    ['no server listens', 'http://127.0.0.1:9', true, /^ECONNREFUSED 127\.0\.0\.1:9$/],
+    ['the name does not resolve', 'http://provider.invalid', false, /^E\w+ provider\.invalid:80$/],
+  ])('is provider-failed with code and address when %s', async (_why, baseUrl, retryable, words) => {
     const registry = harness.with({ settings: { builtIn: { openai: { apiKey: secret, baseUrl } } } });
     const problem = await failure(registry, 'openai', request('gpt', { within: 10_000 }));
     expect(problem.type).toBe('provider-failed');
-    expect(problem.message).toBe('The provider could not be reached.');
+    const { provider_message: message = '', provider_code: code } = problem.extensions;
+    expect(message).toMatch(words);
+    expect(message).toContain(`${code} `);
+    expect(problem.message).toBe(`The provider could not be reached (${message}).`);
     expect(problem.extensions.provider_status).toBeUndefined();
     // Some resolvers answer "try again" for names that cannot exist.
     if (retryable) expect(problem.extensions.retryable).toBe(true);

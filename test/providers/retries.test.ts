@@ -38,7 +38,7 @@ describe('retries', () => {
     });
     await provider(registry, 'openai').generate(request('mock-flaky-2'));
     const common = { provider: 'openai', model: 'mock-flaky-2', problem: 'provider-failed', status: 503 };
-    expect(notices).toEqual([
+    expect(notices).toMatchObject([
       { ...common, attempt: 1, delay: 250 },
       { ...common, attempt: 2, delay: 500 },
     ]);
@@ -131,7 +131,7 @@ describe('failed attempts', () => {
   it('are each reported to the caller', async () => {
     harness.mock.behave('gpt', { kind: 'status', status: 503 }, { kind: 'status', status: 429 });
     const common = { provider: 'openai', model: 'gpt', may_be_billed: false };
-    expect(await attemptsOf('gpt')).toEqual([
+    expect(await attemptsOf('gpt')).toMatchObject([
       { ...common, problem: 'provider-failed' },
       { ...common, problem: 'provider-rate-limited' },
     ]);
@@ -144,7 +144,7 @@ describe('failed attempts', () => {
     ['mock-garbage', 'provider-bad-answer', true],
     ['mock-huge', 'provider-bad-answer', true],
   ] as const)('of %s say whether the provider may charge for them', async (model, problem, mayBeBilled) => {
-    expect(await attemptsOf(model)).toEqual([{ provider: 'openai', model, problem, may_be_billed: mayBeBilled }]);
+    expect(await attemptsOf(model)).toMatchObject([{ provider: 'openai', model, problem, may_be_billed: mayBeBilled }]);
   });
 
   it.each([

@@ -21,14 +21,17 @@ export function labelOperations(labels: Labels): LabelOperations {
       return { status: 200, headers: { ETag: tagOf(found) }, body: showLabel(found.label) };
     },
     async setLabel({ path: { slugOrId, label: name }, headers, body, context }) {
+      context.note({ prompt: slugOrId, label: name, version: body.version });
       const target = { name, version: body.version };
       const { isNew, ...found } = await labels.set(slugOrId, target, expectation(headers), mover(context.principal));
+      context.note({ prompt: found.promptId });
       const answer = { headers: { ETag: tagOf(found) }, body: showLabel(found.label) };
       if (!isNew) return { status: 200, ...answer };
       const Location = `/api/v1/prompts/${found.promptId}/labels/${name}`;
       return { status: 201, ...answer, headers: { ...answer.headers, Location } };
     },
     async deleteLabel({ path, headers, context }) {
+      context.note({ prompt: path.slugOrId, label: path.label });
       await labels.remove(path.slugOrId, path.label, expectation(headers), mover(context.principal));
       return { status: 200, body: { ok: true } };
     },
