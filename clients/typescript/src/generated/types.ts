@@ -2306,6 +2306,18 @@ export interface components {
          */
         ProviderStatus: number;
         /**
+         * ProviderCode
+         * @description Code of the error, as the provider sent it. If the provider was not reached, the code of the system.
+         * @example context_length_exceeded
+         */
+        ProviderCode: string;
+        /**
+         * ProviderMessage
+         * @description The words of the provider, on one line; `…` at the end if they were longer. Secrets and what looks like a key are replaced by `[redacted]`, and quotes of the request's messages by `[prompt]`. If the provider was not reached, the code of the system and the address. Absent if the provider refused the credentials. For people: a provider can change it at any time.
+         * @example This model's maximum context length is 8192 tokens.
+         */
+        ProviderMessage: string;
+        /**
          * Retryable
          * @description Whether the same request may succeed later, and nothing of it may have been billed. The service has already repeated it as often as it does, so wait before you send it again.
          * @example true
@@ -2355,6 +2367,8 @@ export interface components {
             provider: components["schemas"]["ProviderId"];
             model: components["schemas"]["ModelId"];
             problem: components["schemas"]["ProblemType"];
+            provider_code?: components["schemas"]["ProviderCode"];
+            provider_message?: components["schemas"]["ProviderMessage"];
             usage?: components["schemas"]["Usage"];
             /**
              * @description Whether the provider may charge for the call. True after time-outs, connections that broke after the request was sent, broken or invalid answers, and server errors except 503 and 529.
@@ -2418,6 +2432,8 @@ export interface components {
              */
             order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             provider_status?: components["schemas"]["ProviderStatus"];
+            provider_code?: components["schemas"]["ProviderCode"];
+            provider_message?: components["schemas"]["ProviderMessage"];
             retryable?: components["schemas"]["Retryable"];
             /** @description With failures of providers: all calls that failed for this request, the last one included. */
             attempts?: components["schemas"]["FailedAttempt"][];
@@ -3368,6 +3384,8 @@ export interface components {
             title: components["schemas"]["ProblemTitle"];
             detail: components["schemas"]["ProblemText"];
             provider_status?: components["schemas"]["ProviderStatus"];
+            provider_code?: components["schemas"]["ProviderCode"];
+            provider_message?: components["schemas"]["ProviderMessage"];
             retryable: components["schemas"]["Retryable"];
         };
         /**
@@ -7333,6 +7351,8 @@ export interface components {
              */
             order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             provider_status?: components["schemas"]["ProviderStatus"];
+            provider_code?: components["schemas"]["ProviderCode"];
+            provider_message?: components["schemas"]["ProviderMessage"];
             retryable?: components["schemas"]["Retryable"];
             /** @description With failures of providers: all calls that failed for this request, the last one included. */
             attempts?: components["schemas"]["FailedAttempt"][];
@@ -8043,13 +8063,25 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:provider-failed",
          *       "title": "Provider failed",
          *       "status": 502,
-         *       "detail": "The provider answered with an error (status 503).",
+         *       "detail": "The provider answered with an error (status 400, context_length_exceeded).",
          *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "provider": "openai",
          *       "model": "gpt-4.1-mini",
-         *       "provider_status": 503,
-         *       "retryable": true
+         *       "provider_status": 400,
+         *       "provider_code": "context_length_exceeded",
+         *       "provider_message": "This model's maximum context length is 8192 tokens.",
+         *       "retryable": false,
+         *       "attempts": [
+         *         {
+         *           "provider": "openai",
+         *           "model": "gpt-4.1-mini",
+         *           "problem": "urn:prompt-gateway:problem:provider-failed",
+         *           "provider_code": "context_length_exceeded",
+         *           "provider_message": "This model's maximum context length is 8192 tokens.",
+         *           "may_be_billed": false
+         *         }
+         *       ]
          *     }
          */
         ProviderFailedProblem: {
