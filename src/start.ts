@@ -133,7 +133,6 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const lookUp = createLookUp({ servers: config.security.dnsServers });
     const http = createProviderHttp({ connections: config.providers.concurrency, lookUp });
     cleanups.push(() => http.close());
-    const metrics = createMetrics();
     const providers = createProviderRegistry({
       settings: config.providers,
       random: system.random,
