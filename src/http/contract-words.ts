@@ -6,6 +6,7 @@ const date = 'be a date such as 2026-11-06';
 const offsetExample = '2026-11-06T12:30:00+01:00';
 const moment = `be a date and time with an offset, such as ${offsetExample}`;
 const utcMoment = 'be a date and time in UTC, such as 2026-11-06T11:30:00';
+const secret = 'be 24 to 64 printable ASCII characters, or whsec_ and the base64 of 24 to 64 bytes';
 const url = 'be an http or https URL without user information and fragment';
 
 export const patternWords: ReadonlyMap<string, string> = new Map([
@@ -21,7 +22,7 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
   ['^[A-Z]{3}$', 'be three capital letters such as EUR'],
   ['^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$', 'be the name of a time zone such as Europe/Amsterdam'],
   ['^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-"$-~]*)?$', url],
-  ['^[ -~]{24,64}$', 'be 24 to 64 printable ASCII characters'],
+  ['^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$', secret],
   ['^[!-~]([ -~]*[!-~])?$', 'be visible ASCII characters, with spaces only between them'],
   ['^[A-Za-z0-9_-]{16,160}$', 'be the pagination.next of a page'],
   ['^[a-z][a-z0-9-]{0,31}$', 'be a lower-case letter, followed by up to 31 lower-case letters, digits and hyphens'],
@@ -46,5 +47,5 @@ export const exclusionWords: readonly (readonly [RegExp, string])[] = [
   [/\/Slug\/not$/, 'not have the form of a UUID'],
   [/\/(LabelName|label)\/not$/, 'not be latest: without a label, the latest version runs'],
   [/\/messages\/items\/allOf\/1\/else\/properties\/content\/not$/, 'not be null'],
-  [/\/secret\/not$/, 'not begin with whsec_, which marks a secret in base64'],
+  [/\/SigningSecret\/not$/, secret],
 ];

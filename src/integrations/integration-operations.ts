@@ -1,3 +1,4 @@
+import type { components } from '../../generated/types.ts';
 import type { Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { requireUnchanged } from '../editing/read-only-fields.ts';
@@ -78,9 +79,9 @@ export function integrationOperations(
 
   return {
     async createIntegration({ body, context }) {
-      const { headers = {}, secret, generate_secret } = body;
-      const isMade = generate_secret === true;
-      if (isMade && secret !== undefined) throw twoSecrets();
+      const { headers = {}, secret, generate_secret, unsigned = generate_secret === false && !secret } = body;
+      refuseTwoSecrets(body);
+      const isMade = secret === undefined && !unsigned;
       const content = { ...integrationFields.readNew(body), headers };
       const key = isMade ? generateSecret() : secret;
       const integration = await integrations.create(content, key, context.resourceId);
@@ -181,9 +182,14 @@ function shownOnce(secret: string | undefined): { secret?: ReturnType<typeof rep
   return secret === undefined ? {} : { secret: representSecret(secret) };
 }
 
-function twoSecrets(): ProblemError {
-  return new ProblemError('invalid-request', {
+/** @throws {ProblemError} invalid-request for members that contradict each other */
+function refuseTwoSecrets({ secret, generate_secret, unsigned }: components['schemas']['IntegrationCreate']): void {
+  const first = generate_secret === true && secret !== undefined ? 'generate_secret' : 'unsigned';
+  const second = secret === undefined ? 'generate_secret' : 'secret';
+  const count = [secret !== undefined, generate_secret === true, unsigned === true].filter(Boolean).length;
+  if (count < 2) return;
+  throw new ProblemError('invalid-request', {
     detail: 'The body of the request is not valid.',
-    errors: [{ detail: 'cannot be combined with generate_secret', pointer: '#/secret' }],
+    errors: [{ detail: `cannot be combined with ${first}`, pointer: `#/${second}` }],
   });
 }

@@ -84,7 +84,7 @@ export type UndeclaredInIntegration = None<
   Undeclared<
     typeof integrationFields.table,
     Omit<Schemas['Integration'], Derived>,
-    Omit<Schemas['IntegrationCreate'], 'headers' | 'secret' | 'generate_secret'>,
+    Omit<Schemas['IntegrationCreate'], 'headers' | 'secret' | 'generate_secret' | 'unsigned'>,
     Omit<Schemas['IntegrationUpdate'], Derived>
   >
 >;

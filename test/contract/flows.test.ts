@@ -99,6 +99,6 @@ describe('receivers', () => {
 
   it('get one signature for each valid secret', () => {
     const [ordered, recovered, rotated] = arrivedAt(receiver).map((events) => [...events.values()]);
-    expect([ordered, recovered, rotated]).toEqual([[1], [0, 0, 0, 0, 0, 0], [2, 1]]);
+    expect([ordered, recovered, rotated]).toEqual([[1], [1, 1, 1, 1, 1, 1], [2, 1]]);
   });
 });

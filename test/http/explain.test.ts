@@ -57,14 +57,17 @@ describe('the explanations of what the contract requires', () => {
       name: '',
       url: 'example.com',
       event_types: ['ORDER_PLACED'],
-      secret: `whsec_${'a'.repeat(32)}`,
+      secret: `whsec_${'a'.repeat(31)}`,
     };
     const { body: second } = await service.call('POST', '/api/v1/integrations', { body: integration });
     expect(second.errors).toEqual([
       { detail: 'must have at least 1 character', pointer: '#/name' },
       { detail: 'must have a character that is not a space', pointer: '#/name' },
       { detail: 'must be an http or https URL without user information and fragment', pointer: '#/url' },
-      { detail: 'must not begin with whsec_, which marks a secret in base64', pointer: '#/secret' },
+      {
+        detail: 'must be 24 to 64 printable ASCII characters, or whsec_ and the base64 of 24 to 64 bytes',
+        pointer: '#/secret',
+      },
     ]);
   });
 });

@@ -57,7 +57,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it.each(['too short', 'x'.repeat(65), `whsec_${'a'.repeat(40)}`, 'é'.repeat(30)])('refuses %s', async (unfit) => {
+  it.each(['too short', 'x'.repeat(65), `whsec_${'a'.repeat(41)}`, 'é'.repeat(30)])('refuses %s', async (unfit) => {
     const { path } = await createIntegration(setup.service, { secret });
     const { status, body } = await setup.service.call('POST', `${path}${suffix}`, { body: { secret: unfit } });
     expect(status).toBe(400);

@@ -11,6 +11,9 @@ const setup = setUpIntegrations();
 const post = (members: Record<string, unknown> = {}): Promise<Answer> =>
   setup.service.call('POST', path, { body: integrationBody(members) });
 
+const notPublic =
+  'points to an address that is not public; the operator can allow its network with WEBHOOK_ALLOWED_NETWORKS';
+
 /** The stored document of an integration, as text. */
 const stored = async (id: string): Promise<string> =>
   JSON.stringify(await setup.database.db.collection<{ _id: string }>('integrations').findOne({ _id: id }));
@@ -25,7 +28,7 @@ const recordsOf = ({ db }: Database): Collection<KeptRecord> => db.collection('i
 
 describe('201', () => {
   it('creates an active integration', async () => {
-    const { status, body, headers } = await post({ headers: { 'X-Kitchen': 'ground-floor' } });
+    const { status, body, headers } = await post({ headers: { 'X-Kitchen': 'ground-floor' }, unsigned: true });
     expect(status).toBe(201);
     expect(body).toEqual({
       id: expect.stringMatching(uuidForm),
@@ -62,6 +65,24 @@ describe('201', () => {
     expect(got.body).not.toHaveProperty('secret');
     expect(got.text).not.toContain(body.secret.value);
     expect(await stored(body.id)).not.toContain(body.secret.value);
+  });
+
+  it('creates a secret unless the request says that deliveries are unsigned', async () => {
+    const { body } = await post({});
+    expect(body).toMatchObject({ has_secret: true, secret: { value: expect.any(String) } });
+    for (const members of [{ unsigned: true }, { generate_secret: false }]) {
+      const unsigned = await post(members);
+      expect(unsigned.body.has_secret).toBe(false);
+      expect(unsigned.body).not.toHaveProperty('secret');
+    }
+  });
+
+  it('accepts a secret in the form of Standard Webhooks', async () => {
+    for (const length of [24, 25, 26, 63, 64]) {
+      const { status, body } = await post({ secret: `whsec_${Buffer.alloc(length, 0xff).toString('base64')}` });
+      expect([length, status, body.has_secret]).toEqual([length, 201, true]);
+      expect(body).not.toHaveProperty('secret');
+    }
   });
 
   it('accepts a secret of the caller, and never shows it', async () => {
@@ -172,7 +193,10 @@ describe('400', () => {
     ['#/headers', { headers: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`X-${index}`, 'a'])) }],
     ['#/secret', { secret: 'too short' }],
     ['#/secret', { secret: 'é'.repeat(30) }],
-    ['#/secret', { secret: `whsec_${'a'.repeat(40)}` }],
+    ['#/secret', { secret: `whsec_${Buffer.alloc(23).toString('base64')}` }],
+    ['#/secret', { secret: `whsec_${Buffer.alloc(65).toString('base64')}` }],
+    ['#/secret', { secret: `whsec_${'a'.repeat(33)}` }],
+    ['#/secret', { secret: `whsec_${'-'.repeat(40)}` }],
     ['#/status', { status: 'paused' }],
   ])('names %s of %j', async (pointer, members) => {
     const { status, body } = await post(members);
@@ -181,13 +205,14 @@ describe('400', () => {
     expect((body.errors as { pointer: string }[]).map((error) => error.pointer)).toContain(pointer);
   });
 
-  it('refuses two secrets', async () => {
-    const { status, body } = await setup.service.call('POST', path, {
-      body: integrationBody({ secret, generate_secret: true }),
-      differs: 'secret-twice',
-    });
-    expect(status).toBe(400);
-    expect(body.errors).toEqual([{ detail: 'cannot be combined with generate_secret', pointer: '#/secret' }]);
+  it.each([
+    [{ secret, generate_secret: true }, 'cannot be combined with generate_secret', '#/secret'],
+    [{ secret, unsigned: true }, 'cannot be combined with unsigned', '#/secret'],
+    [{ generate_secret: true, unsigned: true }, 'cannot be combined with unsigned', '#/generate_secret'],
+  ])('refuses members that contradict each other: %j', async (members, detail, pointer) => {
+    const body = integrationBody(members);
+    const answer = await setup.service.call('POST', path, { body, differs: 'secret-twice' });
+    expect([answer.status, answer.body.errors]).toEqual([400, [{ detail, pointer }]]);
   });
 });
 
@@ -247,7 +272,7 @@ describe('422', () => {
     const { status, body } = await post({ url });
     expect(status).toBe(422);
     expect(body.type).toBe(problem('target-not-allowed'));
-    expect(body.errors).toEqual([{ detail: 'points to an address that is not public', pointer: '#/url' }]);
+    expect(body.errors).toEqual([{ detail: notPublic, pointer: '#/url' }]);
   });
 
   it('refuses an invalid URL, and a URL that becomes too long', async () => {

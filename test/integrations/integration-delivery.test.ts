@@ -16,6 +16,7 @@ import { nodeReceiver, unwrap, type WebhookEvent } from '../../clients/typescrip
 import { fiscalDateAt } from '../../src/catalog/locations/fiscal-calendar.ts';
 import { middayClock, openShop, placeOrder } from '../orders/orders-harness.ts';
 import { type ReceivedRequest } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
 import type { Answer } from '../support/service.ts';
 import {
   createIntegration,
@@ -92,6 +93,24 @@ describe('an order', () => {
     });
     const delivery = await setup.service.call('GET', `/api/v1/deliveries/${body.data[0].id}`);
     expect(delivery.body.body).toBe(request.body.toString());
+  });
+
+  it('is signed with the bytes of a secret of Standard Webhooks', async () => {
+    setup.receiver.forget();
+    const key = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - index));
+    const standard = `whsec_${key.toString('base64')}`;
+    await createIntegration(setup.service, { url: `${setup.receiver.url}/standard`, secret: standard });
+    await placeOrder(setup.service, await openShop(setup.service));
+    const request = (await until(
+      () => setup.receiver.requests.find(({ path }) => path === '/hook/standard'),
+      (found) => found !== undefined,
+    )) as ReceivedRequest;
+    expect(new Webhook(standard).verify(request.body, standardHeaders(request))).toMatchObject({
+      type: 'ORDER_PLACED',
+    });
+    expect(await unwrap(request.body, request.headers, standard)).toMatchObject({ type: 'ORDER_PLACED' });
+    const signature = createHmac('sha256', key).update(request.body).digest('hex');
+    expect(request.headers['x-service-signature']).toBe(signature);
   });
 
   it('can be sent again in the form of an earlier release, without an id', async () => {

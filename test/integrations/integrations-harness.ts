@@ -37,6 +37,12 @@ export function setUpIntegrations(): Setup & { readonly receiver: Receiver } {
 }
 
 /** A valid request to create an integration. */
+/** A body for an integration without a secret, unless the members have one. */
+export function unsignedBody(members: Record<string, unknown> = {}): Record<string, unknown> {
+  const isSigned = 'secret' in members || 'generate_secret' in members;
+  return integrationBody({ ...(!isSigned && { unsigned: true }), ...members });
+}
+
 export function integrationBody(members: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     name: 'Kitchen display',
@@ -58,7 +64,7 @@ export async function createIntegration(
   service: TestService,
   members: Record<string, unknown> = {},
 ): Promise<CreatedIntegration> {
-  const { status, body, headers } = await service.call('POST', path, { body: integrationBody(members) });
+  const { status, body, headers } = await service.call('POST', path, { body: unsignedBody(members) });
   expect(status).toBe(201);
   const { id } = body as { id: string };
   return { id, path: `${path}/${id}`, etag: headers['etag'] ?? '', body };

@@ -306,6 +306,23 @@ describe('an idempotency key', () => {
     expect(answer.headers).not.toHaveProperty('idempotency-replayed');
   });
 
+  it('is free again if its caller has left and there is no content in time', async () => {
+    const left = new AbortController();
+    const headers = { ...withKey('left-early'), 'X-Timeout-Ms': '300' };
+    const answer = harness.invokeUntil(left.signal, prompt, { stream: true, model: 'mock-quiet' }, headers);
+    const request = await harness.received(1);
+    left.abort();
+    await expect(answer).rejects.toThrow();
+    await request.ended;
+    expect(request.aborted).toBe(true);
+    const again = await until(
+      () => stream({ model: 'mock-quiet' }, headers),
+      (next) => next.answer.status !== 409,
+    );
+    expect([again.answer.status, problemOf(again.answer)]).toEqual([502, 'provider-timeout']);
+    expect(harness.mock.requests).toHaveLength(2);
+  });
+
   it('is replayed by another process', async () => {
     const { environment } = harness.service;
     const other = await startTestService({

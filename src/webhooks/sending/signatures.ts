@@ -1,4 +1,5 @@
 import { createHmac, type Hmac } from 'node:crypto';
+import { keyOf } from '../../integrations/signing-secret.ts';
 
 /** A message to sign. */
 export interface SignedMessage {
@@ -10,7 +11,7 @@ export interface SignedMessage {
   readonly body: Uint8Array;
 }
 
-/** The secrets of an integration. Their bytes are the key of both signatures. */
+/** The secrets of an integration. Both signatures have the same key: see `keyOf`. */
 export interface SigningSecrets {
   /** The current secret. Only it is used for `X-Service-Signature`. */
   readonly secret: string | undefined;
@@ -42,6 +43,6 @@ export function signatureHeaders(
   return headers;
 }
 
-function hmac(key: string): Hmac {
-  return createHmac('sha256', key);
+function hmac(secret: string): Hmac {
+  return createHmac('sha256', keyOf(secret));
 }

@@ -7,6 +7,9 @@ import { limitAnswers } from './answer-limit.ts';
 /** The most characters of an integration's address. */
 const longestUrl = 2_048;
 
+const notPublic =
+  'points to an address that is not public; the operator can allow its network with WEBHOOK_ALLOWED_NETWORKS';
+
 /** Why events cannot be sent to an address: a sentence that begins with "The URL ". */
 export type TargetMistake = string;
 
@@ -23,7 +26,7 @@ export function checkTarget(text: string, mayConnect: AddressRule): { url: strin
   if (url.username !== '' || url.password !== '') return { mistake: 'contains a user name or password' };
   url.hash = '';
   const host = withoutBrackets(url.hostname);
-  if (isIP(host) !== 0 && !mayConnect(host)) return { mistake: 'points to an address that is not public' };
+  if (isIP(host) !== 0 && !mayConnect(host)) return { mistake: notPublic };
   return { url: url.href };
 }
 

@@ -776,8 +776,8 @@ export interface IntegrationsResource {
    *
    * Creates an integration. From then on it receives the events of its types.
    *
-   * With `generate_secret` the server creates the secret. It is shown only in the answer and cannot be retrieved later.
-   * A repetition with the same `Idempotency-Key` gets the same answer with the secret, because the answer is stored
+   * Without `secret` and `unsigned`, the server creates a secret. It is shown only in the answer and cannot be
+   * retrieved later. A repetition with the same `Idempotency-Key` gets the same answer with the secret, because the answer is stored
    * encrypted.
    *
    * A URL whose host is an IP address that is not public is refused. The addresses of a host name are checked for each

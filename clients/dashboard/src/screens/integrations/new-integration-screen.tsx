@@ -88,14 +88,16 @@ function NewIntegrationForm({
     validate: (fields) => ({
       ...validateFields(fields, integrations),
       ...(fields.secretKind === 'own' &&
-        !/^(?!whsec_)[ -~]{24,64}$/.test(fields.secret) && { secret: texts.ownSecretWrong }),
+        !/^(?:whsec_[A-Za-z0-9+/]{32,86}={0,2}|(?!whsec_)[ -~]{24,64})$/.test(fields.secret) && {
+          secret: texts.ownSecretWrong,
+        }),
     }),
   });
   const create = useMutation({
     mutationFn: ({ secretKind, secret, ...fields }: NewFields) =>
       gateway.integrations.create({
         ...bodyOf(fields),
-        ...(secretKind === 'generate' && { generate_secret: true }),
+        ...(secretKind === 'none' && { unsigned: true }),
         ...(secretKind === 'own' && { secret }),
       }),
     onSuccess: (integration) => {
