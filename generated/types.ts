@@ -964,8 +964,8 @@ export interface paths {
          * Create an integration
          * @description Creates an integration. From then on it receives the events of its types.
          *
-         *     With `generate_secret` the server creates the secret. It is shown only in the answer and cannot be retrieved later.
-         *     A repetition with the same `Idempotency-Key` gets the same answer with the secret, because the answer is stored
+         *     Without `secret` and `unsigned`, the server creates a secret. It is shown only in the answer and cannot be
+         *     retrieved later. A repetition with the same `Idempotency-Key` gets the same answer with the secret, because the answer is stored
          *     encrypted.
          *
          *     A URL whose host is an IP address that is not public is refused. The addresses of a host name are checked for each
@@ -5959,6 +5959,16 @@ export interface components {
             [key: string]: string;
         };
         /**
+         * SigningSecret
+         * @description Secret that signs deliveries, in one of two forms:
+         *
+         *     - `whsec_` followed by the base64 of 24 to 64 bytes, as Standard Webhooks writes secrets. These bytes are the key.
+         *     - 24 to 64 printable ASCII characters. The bytes of the characters are the key. For libraries of Standard Webhooks,
+         *       write it as `whsec_` followed by the base64 of these bytes.
+         * @example whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5
+         */
+        SigningSecret: string;
+        /**
          * IntegrationCreate
          * @description A new integration. It is active immediately.
          * @example {
@@ -5967,8 +5977,7 @@ export interface components {
          *       "event_types": [
          *         "ORDER_PLACED",
          *         "FISCAL_DAY_END"
-         *       ],
-         *       "generate_secret": true
+         *       ]
          *     }
          */
         IntegrationCreate: {
@@ -5977,18 +5986,17 @@ export interface components {
             event_types: components["schemas"]["EventTypesInput"];
             location_ids?: components["schemas"]["LocationIdsInput"];
             headers?: components["schemas"]["CustomHeadersInput"];
+            secret?: components["schemas"]["SigningSecret"];
             /**
-             * @description Secret that signs deliveries: 24 to 64 printable ASCII characters. The bytes of these characters are the key. For
-             *     libraries of Standard Webhooks, write it as `whsec_` followed by the base64 of these bytes. A secret that starts
-             *     with `whsec_` is refused, because such a library would read it as another key.
-             * @example EXAMPLE-not-a-real-secret-0123456789
-             */
-            secret?: string;
-            /**
-             * @description With `true` the server creates the secret, which is shown only in the answer. It cannot be combined with `secret` (`invalid-request`). Without `generate_secret` and `secret`, deliveries are not signed.
+             * @description With `true` the server creates the secret, as it does without `secret`. It cannot be combined with `secret` (`invalid-request`). `false` without `secret` means the same as `unsigned`.
              * @example true
              */
             generate_secret?: boolean;
+            /**
+             * @description With `true` deliveries are not signed, so the receiver cannot tell who sent them. It cannot be combined with `secret` or `generate_secret` (`invalid-request`).
+             * @example false
+             */
+            unsigned?: boolean;
         };
         /**
          * IssuedSecret
@@ -8684,12 +8692,12 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:target-not-allowed",
          *       "title": "Target not allowed",
          *       "status": 422,
-         *       "detail": "The URL points to an address that is not public.",
+         *       "detail": "The URL points to an address that is not public; the operator can allow its network with WEBHOOK_ALLOWED_NETWORKS.",
          *       "instance": "/api/v1/integrations",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "errors": [
          *         {
-         *           "detail": "points to an address that is not public",
+         *           "detail": "points to an address that is not public; the operator can allow its network with WEBHOOK_ALLOWED_NETWORKS",
          *           "pointer": "#/url"
          *         }
          *       ]
@@ -8765,12 +8773,12 @@ export interface components {
          *       "type": "urn:prompt-gateway:problem:target-not-allowed",
          *       "title": "Target not allowed",
          *       "status": 422,
-         *       "detail": "The URL points to an address that is not public.",
+         *       "detail": "The URL points to an address that is not public; the operator can allow its network with WEBHOOK_ALLOWED_NETWORKS.",
          *       "instance": "/api/v1/integrations",
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "errors": [
          *         {
-         *           "detail": "points to an address that is not public",
+         *           "detail": "points to an address that is not public; the operator can allow its network with WEBHOOK_ALLOWED_NETWORKS",
          *           "pointer": "#/url"
          *         }
          *       ]
@@ -11506,7 +11514,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Time limit for all calls to providers, in milliseconds. It can lower the service's own deadline (60 seconds by default), but not raise it.
+                 * @description Time limit for all calls to providers, in milliseconds. It can lower the service's own deadline (60 seconds by default), but not raise it. For a stream, it is the time to the first content. It holds also for a stream with an `Idempotency-Key` whose caller has left: without content by then, the call ends and the key is free again.
                  * @example 15000
                  */
                 "X-Timeout-Ms"?: number;
@@ -14478,11 +14486,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /**
-                     * @description The next secret: 24 to 64 printable ASCII characters that do not start with `whsec_`. Default: the server creates one and shows it only in the answer.
-                     * @example EXAMPLE-not-a-real-secret-9876543210
-                     */
-                    secret?: string;
+                    secret?: components["schemas"]["SigningSecret"];
                 };
             };
         };
