@@ -35,9 +35,9 @@ export function findImageMistakes(messages: readonly Message[]): ImageMistake[] 
 /** @returns One sentence; undefined if the image is allowed */
 function findImageMistake(url: string): string | undefined {
   if (/^\s*data:/i.test(url)) {
-    return parseImageData(url) === undefined
-      ? 'A data URL must be `data:image/png;base64,…`, also with `jpeg`, `gif` or `webp`.'
-      : undefined;
+    return isImageData(url)
+      ? undefined
+      : 'A data URL must be `data:image/png;base64,…`, also with `jpeg`, `gif` or `webp`.';
   }
   if (!URL.canParse(url)) return 'The image must be a complete https URL or a data URL.';
   const { protocol, username, password, hostname } = new URL(url);
@@ -46,15 +46,24 @@ function findImageMistake(url: string): string | undefined {
   return isPublicHost(hostname) ? undefined : 'The address of an image must be on a public host.';
 }
 
-/** The parts of a data URL with an image; undefined for any other text. */
-export function parseImageData(url: string): { mediaType: string; base64: string } | undefined {
-  const [head, mediaType] = /^data:(image\/(?:png|jpeg|gif|webp));base64,/.exec(url) ?? [];
-  if (head === undefined || mediaType === undefined) return undefined;
-  const base64 = url.slice(head.length);
+/** Whether the text is a data URL with an image. */
+function isImageData(url: string): boolean {
+  const base64 = readImageData(url)?.base64;
+  if (base64 === undefined) return false;
   // One pattern for all of it would keep a place for each character, which is too much for many megabytes.
   const digits = base64.length - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
   const other = base64.search(/[^A-Za-z0-9+/]/);
-  return digits > 0 && (other === -1 || other === digits) ? { mediaType, base64 } : undefined;
+  return digits > 0 && (other === -1 || other === digits);
+}
+
+/**
+ * The parts of a data URL with an image; undefined for any other text. The digits are not checked, which takes long for
+ * many megabytes: `findImageMistakes` has done it.
+ */
+export function readImageData(url: string): { mediaType: string; base64: string } | undefined {
+  const [head, mediaType] = /^data:(image\/(?:png|jpeg|gif|webp));base64,/.exec(url) ?? [];
+  if (head === undefined || mediaType === undefined) return undefined;
+  return { mediaType, base64: url.slice(head.length) };
 }
 
 const isPublicAddress = createAddressRule([]);

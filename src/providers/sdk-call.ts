@@ -26,7 +26,7 @@ import {
   type ToolCall,
   type Usage,
 } from './generation.ts';
-import { parseImageData } from './images.ts';
+import { readImageData } from './images.ts';
 import { pickAllowedOptions } from './provider-options.ts';
 import { argumentsOf, exactObject, standIn } from './tool-arguments.ts';
 
@@ -97,7 +97,7 @@ export async function imageUrlsOf(model: LanguageModelV4, { imageUrls }: Dialect
 
 /** Whether an image can be in a call. */
 export function takesImage(url: string, imageUrls: readonly RegExp[]): boolean {
-  if (parseImageData(url)) return true;
+  if (readImageData(url)) return true;
   return /^https:/i.test(url) && URL.canParse(url) && imageUrls.some((pattern) => pattern.test(new URL(url).href));
 }
 
@@ -250,7 +250,7 @@ function toUserParts(content: Content, imageUrls: readonly RegExp[]): UserPart[]
 
 /** An image by its address or, for `data:`, by its bytes. */
 function toFilePart({ url }: ImagePart): LanguageModelV4FilePart {
-  const image = parseImageData(url);
+  const image = readImageData(url);
   return image === undefined
     ? // One of the packages wants a type for addresses too, and none of them sends it.
       { type: 'file', mediaType: 'image/jpeg', data: { type: 'url', url: new URL(url) } }
