@@ -24,7 +24,7 @@ const longestName = 100;
  * of additional words if one name has all words of the other (`model`, `selected_model`). `Infinity` if they are not
  * similar.
  */
-export function nameDistance(one: string, other: string): number {
+function nameDistance(one: string, other: string): number {
   if (one.length > longestName || other.length > longestName) return Infinity;
   const [words, others] = [wordsOf(one), wordsOf(other)];
   const [text, another] = [words.join(''), others.join('')];
