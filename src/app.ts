@@ -177,7 +177,7 @@ export function createApp(dependencies: AppDependencies): App {
   const { clock = system.clock } = dependencies;
   const isDatabaseFull = dependencies.isDatabaseFull ?? (() => Promise.resolve(false));
   const memory = createBudget(halfForEachKey(config.limits.requestMemory));
-  metrics.watch({ providers: () => providers.load() });
+  metrics.watch({ providers: () => providers.load(), memory: () => memory.use });
   const keptBytes = createKeptBytes({
     ...halfForEachKey(config.limits.keptAnswers),
     monotonic: clock.monotonic,

@@ -20,6 +20,7 @@ export interface Budget {
   reserve(keyId: string, bytes: number): () => void;
   /** Counts memory that is already used, even above the limit. */
   hold(keyId: string, bytes: number): () => void;
+  readonly use: MemoryUse;
   /**
    * Waits for memory to keep a body while it is read.
    *
@@ -51,6 +52,18 @@ export interface RequestMemory {
   release(): void;
 }
 
+/** Numbers for metrics. */
+export interface MemoryUse {
+  /** Bytes that count now. */
+  readonly reserved: number;
+  /** Bytes for all keys. */
+  readonly limit: number;
+  /** Requests that wait. */
+  readonly waiting: number;
+  /** Refusals since the start: because the key has used up its share, or all keys together the whole. */
+  readonly refused: { readonly key: number; readonly all: number };
+}
+
 export interface BudgetOptions {
   readonly perKey: number;
   readonly perProcess: number;
@@ -69,6 +82,19 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
   const byKey = new Map<string, number>();
   /** Without the queues. */
   let total = 0;
+  const refused = { key: 0, all: 0 };
+  const refuse = (crowd: 'key' | 'all'): ProblemError => {
+    refused[crowd] += 1;
+    return crowd === 'key' ? tooMuch() : overloaded();
+  };
+  const explained = async <Result>(wait: Promise<Result>): Promise<Result> => {
+    try {
+      return await wait;
+    } catch (error) {
+      if (!(error instanceof QueueFullError || error instanceof MemoryWaitError)) throw error;
+      throw refuse(error.crowd);
+    }
+  };
   const createQueue = (sixteenths: number): MemoryQueue => {
     const part = (bytes: number): number => Math.floor((bytes / 16) * sixteenths);
     return createMemoryQueue({
@@ -94,13 +120,21 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
   };
   const reserve = (keyId: string, bytes: number): (() => void) => {
     const counted = Math.min(bytes, Math.floor(perKey / 2));
-    if ((byKey.get(keyId) ?? 0) + counted > perKey) throw tooMuch();
-    if (total + reading.held + working.held + counted > perProcess) throw overloaded();
+    if ((byKey.get(keyId) ?? 0) + counted > perKey) throw refuse('key');
+    if (total + reading.held + working.held + counted > perProcess) throw refuse('all');
     return hold(keyId, counted);
   };
   return {
     hold,
     reserve,
+    get use() {
+      return {
+        reserved: total + reading.held + working.held,
+        limit: perProcess,
+        waiting: reading.waiting + working.waiting,
+        refused,
+      };
+    },
     async awaitBody(keyId, bytes, signal) {
       const share = await explained(reading.enter(keyId, bytes, signal));
       return () => {
@@ -157,15 +191,6 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
       };
     },
   };
-}
-
-async function explained<Result>(wait: Promise<Result>): Promise<Result> {
-  try {
-    return await wait;
-  } catch (error) {
-    if (!(error instanceof QueueFullError || error instanceof MemoryWaitError)) throw error;
-    throw error.crowd === 'key' ? tooMuch() : overloaded();
-  }
 }
 
 function tooMuch(): ProblemError {

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import packageJson from '../../package.json' with { type: 'json' };
 import type { DatabaseObserver } from '../db/pool-watch.ts';
 import type { StreamEnd } from '../http/answer-stream.ts';
+import type { MemoryUse } from '../limits/memory-budget.ts';
 import type { ProviderRegistry, QueueLoad } from '../providers/provider.ts';
 import type { WebhookObserver } from '../webhooks/observer.ts';
 import { createDatabaseMetrics } from './database-metrics.ts';
@@ -47,6 +48,7 @@ export interface Metrics {
 /** Numbers that are kept elsewhere anyway. */
 export interface MetricReaders {
   readonly providers: ProviderRegistry['load'];
+  readonly memory: () => MemoryUse;
 }
 
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
@@ -130,6 +132,42 @@ export function createMetrics(): Metrics {
     registers,
   });
   let readers: MetricReaders | undefined;
+  new Gauge({
+    name: 'request_memory_reserved_bytes',
+    help: 'Estimated memory of large bodies, invocations, test runs and large answers in progress, in bytes.',
+    registers,
+    collect() {
+      this.set(readers?.memory().reserved ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'request_memory_limit_bytes',
+    help: 'The most such memory: REQUEST_MEMORY_MB, in bytes.',
+    registers,
+    collect() {
+      this.set(readers?.memory().limit ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'request_memory_waiting',
+    help: 'Requests that wait for such memory.',
+    registers,
+    collect() {
+      this.set(readers?.memory().waiting ?? 0);
+    },
+  });
+  new Counter({
+    name: 'request_memory_refused_total',
+    help: 'Requests that were refused because such memory was used up: by their key (429) or by all keys (503).',
+    labelNames: ['by'] as const,
+    registers,
+    collect() {
+      this.reset();
+      const { refused } = readers?.memory() ?? { refused: { key: 0, all: 0 } };
+      this.inc({ by: 'key' }, refused.key);
+      this.inc({ by: 'all' }, refused.all);
+    },
+  });
   const providerGauge = (name: string, help: string, member: keyof QueueLoad): void => {
     new Gauge({
       ...{ name, help, labelNames: ['provider'] as const, registers },

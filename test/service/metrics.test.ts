@@ -54,6 +54,24 @@ describe('the metrics', () => {
     expect(await harness.metric(waiting)).toBe(0);
   });
 
+  it('show the memory for requests in progress, and how often it was refused', async () => {
+    const limit = 192 * 1024 * 1024;
+    expect(await harness.metric('request_memory_limit_bytes')).toBe(limit);
+    const prompt = await harness.createPrompt();
+    const before = await harness.metric('request_memory_reserved_bytes');
+    const call = harness.invoke(prompt, { model: 'mock-held', variables: { name: 'x'.repeat(100_000) } });
+    await until(async () => (await harness.metric('provider_calls_active{provider="mock"}')) === 1);
+    const during = await harness.metric('request_memory_reserved_bytes');
+    expect(during).toBeGreaterThan(before + 100_000);
+    harness.mock.release();
+    expect((await call).status).toBe(200);
+    // The answer of the metrics counts too, and is not always of the same size.
+    await until(async () => (await harness.metric('request_memory_reserved_bytes')) < during - 100_000);
+    expect(await harness.metric('request_memory_waiting')).toBe(0);
+    expect(await harness.metric('request_memory_refused_total{by="key"}')).toBe(0);
+    expect(await harness.metric('request_memory_refused_total{by="all"}')).toBe(0);
+  });
+
   it('show commands of the database and the connections of its pool', async () => {
     const before = await harness.metric('database_command_duration_seconds_count');
     const waits = await harness.metric('database_connection_wait_seconds_count');
