@@ -1578,6 +1578,7 @@ export interface paths {
          *     | `provider_calls_active`, `provider_calls_waiting`, `provider_calls_limit` | the queue of each provider |
          *     | `provider_streams_active`, `provider_streams_waiting`, `provider_streams_limit` | the queue of streamed calls |
          *     | `invoke_cache_total`, `test_runs_active` | the cache of answers, and test runs |
+         *     | `request_memory_reserved_bytes`, `request_memory_limit_bytes`, `request_memory_waiting`, `request_memory_refused_total` | the memory for requests in progress |
          *     | `database_command_duration_seconds`, `database_errors_total` | commands of the database, and failures of the connection |
          *     | `database_connections`, `database_connections_limit`, `database_connection_wait_seconds`, `database_commands_waiting` | the pool of connections |
          *     | `webhook_deliveries_waiting`, `webhook_oldest_waiting_seconds`, `webhook_outboxes_waiting` | what waits in the database; the same from every process |
