@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ProblemError } from '../errors/problem-error.ts';
 import { maxNesting } from './body-scanner.ts';
-import { findInexactNumber } from './inexact-numbers.ts';
+import { findInexactNumber } from '../runtime/inexact-numbers.ts';
 
 /** Parses the bytes of a small JSON body. @throws {ProblemError} malformed-body */
 export function parseJson(bytes: Buffer): unknown {

@@ -1,11 +1,18 @@
 import { Worker } from 'node:worker_threads';
 import { createFairQueue, QueueFullError } from '../limits/fair-queue.ts';
-import type { AnswerObject } from '../providers/generation.ts';
 import { JsonText } from '../runtime/json-text.ts';
 import { within } from '../runtime/within.ts';
 
 /** A schema that `findSchemaMistakes` accepts. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The value of an answer in JSON. */
+export interface AnswerObject {
+  /** It has each name of an object once, and every number as the answer has it. */
+  readonly json: JsonText;
+  /** Whether it has a number that JavaScript would change. */
+  readonly hasInexactNumber: boolean;
+}
 
 /** The text of an answer that has to be JSON. */
 export interface CheckJob {

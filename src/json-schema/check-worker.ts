@@ -1,6 +1,6 @@
 import { format, validate, type Schema } from '@cfworker/json-schema';
 import { parentPort } from 'node:worker_threads';
-import { findInexactNumber, isExact } from '../http/inexact-numbers.ts';
+import { findInexactNumber, isExact } from '../runtime/inexact-numbers.ts';
 import { rawJson } from '../runtime/json-text.ts';
 import type { CheckJob, CheckReport, JsonSchema } from './answer-checker.ts';
 import { draftOf, isObject, keywordOf, mapSubschemas, type Draft } from './keywords.ts';

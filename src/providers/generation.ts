@@ -3,7 +3,7 @@
  * OpenAI-compatible endpoints pass both on as a whole, so a field that is added here reaches all of them.
  */
 import type { ProblemError } from '../errors/problem-error.ts';
-import type { JsonText } from '../runtime/json-text.ts';
+import type { AnswerObject } from '../json-schema/answer-checker.ts';
 
 /** A plain JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -153,14 +153,6 @@ export interface Usage {
   readonly cachedInputTokens?: number;
   /** How many of `outputTokens` are reasoning; absent if the provider does not say. */
   readonly reasoningTokens?: number;
-}
-
-/** The value of an answer in JSON. */
-export interface AnswerObject {
-  /** It has each name of an object once, and every number as the answer has it. */
-  readonly json: JsonText;
-  /** Whether it has a number that JavaScript would change. */
-  readonly hasInexactNumber: boolean;
 }
 
 /**

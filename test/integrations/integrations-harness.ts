@@ -38,7 +38,7 @@ export function setUpIntegrations(): Setup & { readonly receiver: Receiver } {
 
 /** A valid request to create an integration. */
 /** A body for an integration without a secret, unless the members have one. */
-export function unsignedBody(members: Record<string, unknown> = {}): Record<string, unknown> {
+function unsignedBody(members: Record<string, unknown> = {}): Record<string, unknown> {
   const isSigned = 'secret' in members || 'generate_secret' in members;
   return integrationBody({ ...(!isSigned && { unsigned: true }), ...members });
 }
