@@ -92,6 +92,28 @@ const compatibleError: Schema = {
           maxLength: 100,
           examples: ['invalid-request'],
         },
+        usage: {
+          type: 'object',
+          description: 'The tokens of a failed call, which may be charged for. Absent if the provider did not say.',
+          required: ['input_tokens', 'output_tokens'],
+          properties: {
+            input_tokens: {
+              type: 'integer',
+              description: 'Tokens of the request.',
+              minimum: 0,
+              maximum: 9007199254740991,
+              examples: [64],
+            },
+            output_tokens: {
+              type: 'integer',
+              description: 'Tokens of the answer.',
+              minimum: 0,
+              maximum: 9007199254740991,
+              examples: [13],
+            },
+          },
+          examples: [{ input_tokens: 64, output_tokens: 13 }],
+        },
       },
     },
   },

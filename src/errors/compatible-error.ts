@@ -1,3 +1,4 @@
+import type { Usage } from '../providers/generation.ts';
 import type { ProblemDetail } from './problem-error.ts';
 
 /** The body of an error of OpenAI's API. */
@@ -9,6 +10,8 @@ export interface CompatibleError {
     readonly param: string | null;
     /** The type of the problem without its prefix. */
     readonly code: string;
+    /** What a failed call has used, and may be charged for. */
+    readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
   };
 }
 
@@ -20,6 +23,7 @@ export interface ProblemFacts {
   readonly detail: string;
   readonly errors?: readonly ProblemDetail[] | undefined;
   readonly provider_message?: string | undefined;
+  readonly usage?: Pick<Usage, 'inputTokens' | 'outputTokens'> | undefined;
 }
 
 /** The most mistakes that a message names. */
@@ -37,6 +41,7 @@ export function toCompatibleError({
   detail,
   errors = [],
   provider_message: words,
+  usage,
 }: ProblemFacts): CompatibleError {
   const named = errors.slice(0, maxNamed).map(withPlace);
   const [first] = errors;
@@ -52,6 +57,9 @@ export function toCompatibleError({
       type: classOf(status),
       param: first === undefined ? null : placeOf(first),
       code: type.replace('urn:prompt-gateway:problem:', ''),
+      ...(usage !== undefined && {
+        usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+      }),
     },
   };
 }

@@ -33,8 +33,6 @@ export type GeneratedEvent =
 export interface GenerateOptions {
   /** Use of the answer cache; without it, nothing is cached. */
   readonly cache?: CachePolicy;
-  /** Whether an answer that has to be JSON is parsed and checked. Cached answers always are. */
-  readonly checkJson: boolean;
 }
 
 /** Calls the targets of a plan, one after the other, until one answers. */
@@ -47,14 +45,14 @@ export interface Generator {
    * @throws {ProblemError} not-cached; provider-* of the target that failed last, with all calls in `attempts`
    * @throws The reason of `call.signal` when that is aborted.
    */
-  generate(plan: Plan, call: CallOptions, options: GenerateOptions): Promise<Generated>;
+  generate(plan: Plan, call: CallOptions, options?: GenerateOptions): Promise<Generated>;
   /**
    * The same for an answer that is streamed. Another target is called only before the first event, and calls in
    * progress are not shared. Leaving the loop cancels the call.
    *
    * @throws {ProblemError} as `generate`; after the first event provider-*, with `usage` as far as it is known
    */
-  stream(plan: Plan, call: CallOptions, options: GenerateOptions): AsyncGenerator<GeneratedEvent, void, void>;
+  stream(plan: Plan, call: CallOptions, options?: GenerateOptions): AsyncGenerator<GeneratedEvent, void, void>;
 }
 
 export interface GeneratorDependencies {
@@ -109,15 +107,15 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
   };
 
   return {
-    async generate(plan, call, { cache: policy = noCache, checkJson }) {
+    async generate(plan, call, { cache: policy = noCache } = {}) {
       const started = performance.now();
       const attempts: FailedAttempt[] = [];
       const { target, began, result } = await firstAnswer(plan, call, attempts, (candidate, targetCall) =>
-        answers.get(candidate, targetCall, policy, checkJson),
+        answers.get(candidate, targetCall, policy, plan.checksAnswers),
       );
       return toGenerated(target, result, attempts, began - started);
     },
-    async *stream(plan, call, { cache: policy = noCache, checkJson }) {
+    async *stream(plan, call, { cache: policy = noCache } = {}) {
       const started = performance.now();
       const attempts: FailedAttempt[] = [];
       const { target, began, result } = await firstAnswer(plan, call, attempts, async (candidate, targetCall) => {
@@ -125,7 +123,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
         if (found !== undefined) return { age: found.age, ...(await begin(cachedEvents(found))) };
         return {
           age: undefined,
-          ...(await begin(streamTarget(candidate, targetCall, checkJson || policy.store, dependencies))),
+          ...(await begin(streamTarget(candidate, targetCall, plan.checksAnswers || policy.store, dependencies))),
         };
       });
       const { age, first, rest } = result;

@@ -17,6 +17,11 @@ export interface Plan {
   readonly targets: readonly Target[];
   /** How often a call is repeated that may have been billed; 0 if left out. */
   readonly retries?: number | undefined;
+  /**
+   * Whether answers that have to be JSON are read, and checked against their schema. A format of OpenAI's APIs is not
+   * checked: the caller gets what came. Answers that can be cached always are.
+   */
+  readonly checksAnswers: boolean;
   /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknownVariables: readonly string[];
 }

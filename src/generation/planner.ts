@@ -31,7 +31,7 @@ export interface PromptRequest extends StoredPrompt, Overrides {
    * order of problems, and can throw them.
    */
   readonly messages?: readonly Message[] | (() => readonly Message[]) | undefined;
-  /** False if the answer is not checked, so that the JSON Schemas of the request can be any. */
+  /** False if the request's own format is passed on without a check, so that its JSON Schemas can be any. */
   readonly checksSchemas?: boolean | undefined;
   /** Called with the selected provider and model as soon as they are known. */
   readonly onSelected?: ((selected: { readonly provider: string; readonly model: string }) => void) | undefined;
@@ -129,7 +129,9 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     async fromPrompt(request) {
       const { prompt, limits, retries, unknownVariables, pointerOf } = await draft(request);
       const targets = supportedTargets(limits, request.unsupported, pointerOf);
-      return { prompt, targets, retries, unknownVariables };
+      // What the stored prompt promises holds on every path.
+      const checksAnswers = request.checksSchemas !== false || request.responseFormat === undefined;
+      return { prompt, targets, checksAnswers, retries, unknownVariables };
     },
 
     async compare(request) {
@@ -141,6 +143,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
         prompt,
         targets: supportedTargets([limit], request.unsupported, () => `#/providers/${index}`),
         retries: content.retries,
+        checksAnswers: true,
         unknownVariables,
       }));
       return { prompt, unknownVariables, plans };
@@ -154,7 +157,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
       const targets = [{ provider, request }];
       requireAllowedImages(targets, placeOf);
       const limits = await findUnsupported(targets);
-      return { targets: supportedTargets(limits, unsupported, placeOf), unknownVariables: [] };
+      return { targets: supportedTargets(limits, unsupported, placeOf), checksAnswers: false, unknownVariables: [] };
     },
   };
 }

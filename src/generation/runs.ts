@@ -22,7 +22,7 @@ export interface RunRequest<Planned extends Plan> {
   readonly traceparent: string | undefined;
   /** Milliseconds from the start of the calls that the providers may take; for a stream, to its first content. */
   readonly timeoutMs: number;
-  readonly options: GenerateOptions;
+  readonly options?: GenerateOptions;
   /** Called as soon as something is known, and again when another target answers. */
   readonly note: (known: Known) => void;
   /** Checks the request. What it notes is passed on. */

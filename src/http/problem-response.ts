@@ -81,7 +81,8 @@ export function problemAnswer(error: unknown, instance: string, requestId: strin
 
 /** The SDKs repeat requests after 408, 409, 429 and 5xx, unless a header of the answer says that they should not. */
 function compatibleAnswer(problem: ProblemError): RawAnswer {
-  const { type, status, message: detail, errors, headers } = problem;
+  const { type, status, message: detail, errors, headers, extensions } = problem;
+  const { usage } = extensions;
   return {
     status,
     headers: {
@@ -89,7 +90,7 @@ function compatibleAnswer(problem: ProblemError): RawAnswer {
       'content-type': 'application/json; charset=utf-8',
       ...(![408, 429, 503].includes(status) && { 'x-should-retry': 'false' }),
     },
-    body: JSON.stringify(toCompatibleError({ type, status, detail, errors, ...saidByProvider(problem) })),
+    body: JSON.stringify(toCompatibleError({ type, status, detail, errors, usage, ...saidByProvider(problem) })),
   };
 }
 

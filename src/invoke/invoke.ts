@@ -63,7 +63,7 @@ export function createInvoke({ planner, prepareRun, settings }: InvokeDependenci
     const run = await prepareRun({
       ...{ keyId, requestId, memory, traceparent, note },
       timeoutMs: Math.min(timeoutMs, settings.timeoutMs),
-      options: { cache: parseCacheControl(cacheControl, settings.cacheMaxAge), checkJson: true },
+      options: { cache: parseCacheControl(cacheControl, settings.cacheMaxAge) },
       plan: (onKnown) =>
         planner.fromPrompt({
           ...request,

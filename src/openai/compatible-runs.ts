@@ -1,7 +1,6 @@
 import type { Scope } from '../../generated/operations.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
-import type { GenerateOptions } from '../generation/generator.ts';
 import type { Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
 import type { Known, PrepareRun, Run } from '../generation/runs.ts';
@@ -47,14 +46,11 @@ export interface CompatibleRunsDependencies {
   readonly timeoutMs: number;
 }
 
-/** The answer is passed on as it came. */
-const options: GenerateOptions = { checkJson: false };
-
 export function createCompatibleRuns(dependencies: CompatibleRunsDependencies): PrepareCompatibleRun {
   const { prepareRun, timeoutMs } = dependencies;
   return ({ keyId, requestId, memory, traceparent, note, ...request }) =>
     prepareRun({
-      ...{ keyId, requestId, memory, traceparent, timeoutMs, options, note },
+      ...{ keyId, requestId, memory, traceparent, timeoutMs, note },
       plan: (onKnown) => makePlan(request, onKnown, dependencies),
     });
 }
@@ -74,6 +70,7 @@ async function makePlan(
     if ('prompt' in target) {
       const hasTools = generation.tools !== undefined || generation.toolChoice !== undefined;
       if (hasTools && !scopes.has('providers:invoke')) throw insufficientScope('providers:invoke');
+      // A format of the request takes the place of the prompt's, and is not checked, as without a prompt.
       return await planner.fromPrompt({
         ...{ ...target.prompt, ...generation },
         ...{ checksSchemas: false, onPrompt: note, onSelected: note },

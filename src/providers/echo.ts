@@ -61,22 +61,31 @@ export function echo(
   };
 }
 
-/** The answer of `echo` in pieces of one word. */
+/** The answer of `echo` in pieces of one word, or of several if there would be more than about a thousand. */
 export async function* echoStream(
   request: GenerateRequest,
   call: Pick<CallOptions, 'signal' | 'onFailedAttempt'>,
   dependencies?: Pick<AttemptDependencies, 'onAttempt'>,
 ): AsyncGenerator<GenerateEvent> {
   const result = echo(request, call, dependencies);
-  let pieces = 0;
-  for (const [delta] of result.text.matchAll(/\s*\S+\s*?|\s+$/g)) {
+  for (const delta of pieces(result.text)) {
     // All pieces are there at once, where a provider's arrive one by one. Other requests run in between.
-    if (++pieces % 256 === 0) await nextTurn();
+    if (result.text.length > longestParsed) await nextTurn();
     call.signal.throwIfAborted();
     yield { type: 'text', delta };
   }
   for (const toolCall of result.toolCalls ?? []) yield { type: 'tool-call', toolCall };
   yield { type: 'finish', result };
+}
+
+function* pieces(text: string): Generator<string> {
+  const word = /\s*\S+\s*?|\s+$/g;
+  for (let start = 0; start < text.length; start = word.lastIndex) {
+    // The search goes on behind what the piece has at least; it never matches nothing.
+    word.lastIndex = start + Math.floor(text.length / 1_000);
+    if (!word.test(text)) word.lastIndex = text.length;
+    yield text.slice(start, word.lastIndex);
+  }
 }
 
 const transforms: ReadonlyMap<string, (text: string) => string> = new Map([

@@ -37,7 +37,7 @@ export async function callTargets(
   const perform = async (plan: Plan, { provider, request: { model } }: Target): Promise<TestResult> => {
     const started = performance.now();
     try {
-      const generated = await generator.generate(plan, background, { checkJson: true });
+      const generated = await generator.generate(plan, background);
       return {
         status: 'succeeded',
         provider: provider.id,

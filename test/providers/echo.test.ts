@@ -200,6 +200,32 @@ describe('echo', () => {
     expect(events.at(-1)).toEqual({ type: 'finish', result: await ask(text) });
   });
 
+  it.each([['lorem ipsum\n'.repeat(50_000)], [' '.repeat(200_000)], [`a ${'b'.repeat(100_000)} c`]])(
+    'streams a long text in some hundred pieces',
+    async (text) => {
+      const call = request('echo-1', { messages: [{ role: 'user', content: text }] });
+      const deltas: string[] = [];
+      for await (const event of registry.get('echo')?.stream(call, call) ?? []) {
+        if (event.type === 'text') deltas.push(event.delta);
+      }
+      expect(deltas.join('') === text).toBe(true);
+      expect(deltas.length).toBeLessThan(1_002);
+    },
+  );
+
+  it('counts words as all white space separates them', async () => {
+    const text = '\u00a0 a\tb\u2009c\u3000d\ufeffe\u0085f\u200bg\r\n\u1680é\u2028\u{1f600} ';
+    expect((await ask(text)).usage.outputTokens).toBe(text.trim().split(/\s+/).length);
+  });
+
+  it('takes a long text for JSON if it begins like JSON', async () => {
+    const responseFormat = { type: 'json' } as const;
+    const long = `[${'{},'.repeat(30_000)}`;
+    expect((await ask(long, { responseFormat })).text === long).toBe(true);
+    const { text } = await ask('lorem '.repeat(20_000), { responseFormat });
+    expect(text).toMatch(/^\{"text":"lorem /);
+  });
+
   it('streams calls of tools', async () => {
     const call = request('echo-1', { messages: [{ role: 'user', content: 'call get_time' }], tools: [clock] });
     const events: GenerateEvent[] = [];
