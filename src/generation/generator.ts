@@ -129,7 +129,9 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
       const { age, first, rest } = result;
       const gathered = createGatheredMemory(memory, call.keyId);
       try {
-        yield { type: 'start', provider: target.provider.id, model: target.request.model, attempts, age };
+        // The answer itself can become a failed attempt later.
+        const before = [...attempts];
+        yield { type: 'start', provider: target.provider.id, model: target.request.model, attempts: before, age };
         for (let next = first; next.done !== true; next = await rest.next()) {
           const event = next.value;
           if (event.type !== 'finish') {

@@ -5,7 +5,7 @@ import type { Prompts, VersionSelection } from '../prompts/prompts.ts';
 import type { GenerateRequest, Message } from '../providers/generation.ts';
 import { findImageMistakes } from '../providers/images.ts';
 import { selectProviderOptions } from '../providers/provider-options.ts';
-import type { ProviderRegistry } from '../providers/provider.ts';
+import type { ProviderRegistry, Unsupported } from '../providers/provider.ts';
 import { withOverrides, type Overrides } from './overrides.ts';
 import type { Plan, Target } from './plan.ts';
 import { renderPrompt } from './render-prompt.ts';
@@ -54,14 +54,24 @@ export type PromptPlan = Plan & Pick<Required<Plan>, 'prompt'>;
 export interface Preview extends Pick<PromptPlan, 'prompt' | 'unknownVariables'> {
   /** The version, with its placeholders. */
   readonly content: PromptContent;
-  /** What each target cannot do. At least one; all have the same messages. */
-  readonly limits: readonly TargetLimits[];
+  /** What each target cannot do, and what it gets in another form. At least one; all have the same messages. */
+  readonly limits: readonly PreviewedTarget[];
+}
+
+export interface PreviewedTarget extends TargetLimits {
+  readonly rewritten: readonly Unsupported[];
 }
 
 /** A stored prompt for several targets. */
 export interface Comparison extends Pick<PromptPlan, 'prompt' | 'unknownVariables'> {
   /** One for each target, in their order, without fallbacks. */
   readonly plans: readonly Plan[];
+}
+
+/** A request before it is known whether the targets can do it. */
+interface Draft extends Omit<Preview, 'limits'>, Pick<Plan, 'retries'> {
+  readonly limits: readonly TargetLimits[];
+  readonly pointerOf: (member: string) => string;
 }
 
 /** Decides what is sent to whom, and checks it. Nothing is sent. */
@@ -106,9 +116,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     return { prompt: { id, version }, content, messages, unknownVariables: unknown };
   };
 
-  const draft = async (
-    request: PromptRequest,
-  ): Promise<Preview & Pick<Plan, 'retries'> & { pointerOf: (member: string) => string }> => {
+  const draft = async (request: PromptRequest): Promise<Draft> => {
     const { prompt, content: stored, messages, unknownVariables } = await render(request);
     const content = withOverrides(stored, request, (id) => providers.get(id) !== undefined, request.checksSchemas);
     const selected = selectModel(providers, stored, request);
@@ -124,7 +132,14 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
   };
 
   return {
-    preview: draft,
+    async preview(request) {
+      const { prompt, content, limits, unknownVariables } = await draft(request);
+      const targets = limits.map(async (limit) => {
+        const { provider, request: sent } = limit.target;
+        return { ...limit, rewritten: await provider.rewritten(sent) };
+      });
+      return { prompt, content, limits: await Promise.all(targets), unknownVariables };
+    },
 
     async fromPrompt(request) {
       const { prompt, limits, retries, unknownVariables, pointerOf } = await draft(request);

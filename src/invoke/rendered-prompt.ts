@@ -1,7 +1,6 @@
 import type { operations } from '../../generated/types.ts';
-import type { Preview } from '../generation/planner.ts';
+import type { Preview, PreviewedTarget } from '../generation/planner.ts';
 import { unknownVariableWarnings } from '../generation/render-prompt.ts';
-import type { TargetLimits } from '../generation/supported.ts';
 import type { Message } from '../providers/generation.ts';
 import { contentWarnings, usedVariables } from '../templates/warnings.ts';
 
@@ -32,12 +31,17 @@ export function toRenderedPrompt({ prompt, content, limits, unknownVariables }: 
   };
 }
 
-function toTarget({ target: { provider, request }, unsupported }: TargetLimits): RenderedPrompt['targets'][number] {
+function toTarget({
+  target: { provider, request },
+  unsupported,
+  rewritten,
+}: PreviewedTarget): RenderedPrompt['targets'][number] {
   const { model, providerOptions } = request;
   return {
     ...{ provider: provider.id, model },
     ...(providerOptions !== undefined && { provider_options: { ...providerOptions } }),
     ...(unsupported.length > 0 && { unsupported: unsupported.map(({ member, detail }) => ({ member, detail })) }),
+    ...(rewritten.length > 0 && { rewritten: rewritten.map(({ member, detail }) => ({ member, detail })) }),
   };
 }
 

@@ -70,6 +70,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
     dialect: {
       name: 'anthropic',
       systemFirst: true,
+      unnamedSchemas: true,
       argumentObjects: 'input',
       parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),
     },
@@ -81,7 +82,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   google: {
     isConfigured: hasApiKey,
     // The addresses that the package knows are files of the operator's account, and videos.
-    dialect: { name: 'google', systemFirst: true, argumentObjects: 'args', imageUrls: false },
+    dialect: { name: 'google', unnamedSchemas: true, systemFirst: true, argumentObjects: 'args', imageUrls: false },
     async load(settings, fetch) {
       const { createGoogle } = await import('@ai-sdk/google');
       const provider = createGoogle(access('google', settings, fetch));
@@ -144,6 +145,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
       Boolean(region) && Boolean(apiKey || (accessKeyId && secretAccessKey)),
     dialect: {
       name: 'amazonBedrock',
+      unnamedSchemas: true,
       systemFirst: true,
       argumentObjects: 'input',
       // Only Anthropic's models have the setting.
@@ -171,7 +173,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
   },
   cohere: {
     isConfigured: hasApiKey,
-    dialect: { name: 'cohere' },
+    dialect: { name: 'cohere', unnamedSchemas: true },
     async load(settings, fetch) {
       const { createCohere } = await import('@ai-sdk/cohere');
       return createCohere(access('cohere', settings, withCohereArguments(fetch))).languageModel;

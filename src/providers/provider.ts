@@ -39,6 +39,8 @@ export interface Provider extends ProviderInfo {
    * @returns Empty for a request that has only text messages.
    */
   unsupported(request: GenerateRequest): Promise<readonly Unsupported[]>;
+  /** What the provider gets in another form than the request has it. Nothing is sent. */
+  rewritten(request: GenerateRequest): Promise<readonly Unsupported[]>;
 }
 
 /** A member of a request that the provider ignores or refuses. */

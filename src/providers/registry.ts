@@ -22,6 +22,7 @@ import {
   type RemoteProviderSettings,
 } from './provider-settings.ts';
 import { spellingsOf } from './conceal.ts';
+import { findRewritten } from './rewritten.ts';
 import { createUnsupportedFinder, twinFetch, type UnsupportedFinder } from './unsupported.ts';
 import type { Random } from '../runtime/random.ts';
 import { mostStreams, stream, type StreamDependencies } from './stream.ts';
@@ -92,12 +93,17 @@ interface Entry {
   readonly target?: RemoteTarget;
   /** The same provider, with models for streams. */
   readonly streamTarget?: CalledProvider;
+  /** The same provider, with models that send nothing. */
+  readonly twin?: SdkProvider;
   readonly findUnsupported?: UnsupportedFinder;
 }
 
 type Dependencies = AttemptDependencies & StreamDependencies;
 
-function toProvider({ info, target, streamTarget, findUnsupported }: Entry, dependencies: Dependencies): Provider {
+function toProvider(
+  { info, target, streamTarget, twin, findUnsupported }: Entry,
+  dependencies: Dependencies,
+): Provider {
   return {
     ...info,
     async generate(request, call) {
@@ -112,6 +118,7 @@ function toProvider({ info, target, streamTarget, findUnsupported }: Entry, depe
         : stream(streamTarget, request, call, dependencies);
     },
     unsupported: async (request) => findUnsupported?.(request) ?? [],
+    rewritten: async (request) => (twin === undefined ? [] : findRewritten(twin, request)),
   };
 }
 
@@ -127,6 +134,7 @@ function builtInEntry(
   const { isConfigured, load, dialect } = remoteProviders[id];
   const own = settings.builtIn[id] ?? {};
   const credentials = credentialsOf(id, own);
+  const twin = { id, dialect, models: once(() => load(own, twinFetch)) };
   return {
     info: { id, ...fromCatalog(id, settings), configured: isConfigured(own), settings: settingsOf(id, own) },
     target: {
@@ -136,7 +144,8 @@ function builtInEntry(
       queue: createCallQueue(settings.concurrency),
     },
     streamTarget: { id, credentials, secrets, dialect, models: once(() => load(own, carrying(streamFetch, dialect))) },
-    findUnsupported: createUnsupportedFinder({ id, dialect, models: once(() => load(own, twinFetch)) }),
+    twin,
+    findUnsupported: createUnsupportedFinder(twin),
   };
 }
 

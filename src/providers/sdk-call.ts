@@ -23,6 +23,7 @@ import {
   type ImagePart,
   type JsonObject,
   type Message,
+  type ResponseFormat,
   type ToolCall,
   type Usage,
 } from './generation.ts';
@@ -47,11 +48,15 @@ export interface Dialect {
   readonly parallelToolCalls?: (isAllowed: boolean) => SdkOptions;
   /** Whether the option `strictJsonSchema` exists; otherwise the provider decides whether a schema is strict. */
   readonly strictJsonSchema?: boolean;
+  /** Whether the provider's API has no place for the name and the description of a schema. */
+  readonly unnamedSchemas?: boolean;
   /** Whether the provider opens images by their https addresses; absent if the package knows. */
   readonly imageUrls?: boolean;
   /** Options of every call. The options of a request cannot change them. */
   readonly options?: JsonObject;
 }
+
+type JsonFormat = Extract<ResponseFormat, { readonly type: 'json' }>;
 
 /** Creates the model with a name, without using the network. */
 export type LanguageModels = (model: string) => LanguageModelV4;
@@ -122,7 +127,7 @@ function toSdkCall(provider: SdkProvider, request: GenerateRequest, imageUrls: r
       responseFormat?.type === 'json'
         ? withoutUndefined({
             type: 'json' as const,
-            schema: responseFormat.schema as JSONObject | undefined,
+            schema: schemaOf(responseFormat, provider.dialect) as JSONObject | undefined,
             name: responseFormat.name,
             description: responseFormat.description,
           })
@@ -142,6 +147,18 @@ function toSdkCall(provider: SdkProvider, request: GenerateRequest, imageUrls: r
       typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.name } : toolChoice && { type: toolChoice },
     providerOptions: toOptions(provider, request),
   });
+}
+
+/**
+ * The schema of a format. Where the provider has no other place for them, its name and description are the title and
+ * description of the schema, unless this has its own.
+ */
+function schemaOf(
+  { schema, name: title, description }: JsonFormat,
+  { unnamedSchemas }: Dialect,
+): JsonObject | undefined {
+  if (schema === undefined || !unnamedSchemas) return schema;
+  return { ...withoutUndefined({ title, description }), ...schema };
 }
 
 function toOptions(

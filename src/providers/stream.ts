@@ -5,6 +5,7 @@ import {
   endlessStream,
   incompleteAnswer,
   timeout,
+  toAttempt,
   toFailure,
   tooLarge,
   toProblem,
@@ -86,6 +87,7 @@ export async function* stream(
     isLeft = false;
     if (!(error instanceof AnswerError)) throw error;
     outcome = error.failure.type;
+    call.onFailedAttempt?.(toAttempt(error.failure, id, model));
     throw toProblem(error.failure, id, model);
   } finally {
     dependencies.onAttempt?.(id, outcome);

@@ -102,7 +102,10 @@ async function find(twin: SdkProvider, request: GenerateRequest): Promise<readon
       return isCause ? members.map((member) => ({ member, detail: 'The provider does not support it.' })) : [];
     }),
   );
-  const found = new Map([...seen.flat(), ...said, ...images].map((entry) => [entry.member, entry]));
+  const lax = (await isStrictInVain(twin, request))
+    ? [{ member: 'response_format/strict', detail: 'The provider gets the schema as a function, which is not strict.' }]
+    : [];
+  const found = new Map([...seen.flat(), ...said, ...images, ...lax].map((entry) => [entry.member, entry]));
   if (whole === undefined && found.size === 0) {
     return [{ member: '', detail: 'The provider does not support this combination.' }];
   }
@@ -122,6 +125,30 @@ async function find(twin: SdkProvider, request: GenerateRequest): Promise<readon
 function wholesOf(member: string): string[] {
   const steps = member.split('/');
   return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('/'));
+}
+
+/** Whether a strict format becomes a function. Where it does not, and has no such option, the provider is strict. */
+async function isStrictInVain(twin: SdkProvider, request: GenerateRequest): Promise<boolean> {
+  const { responseFormat } = request;
+  const isStrict = responseFormat?.type === 'json' && responseFormat.strict === true;
+  return isStrict && !twin.dialect.strictJsonSchema && (await isFormatFunction(twin, request));
+}
+
+/** Whether the package sends the schema of the format as a function that the model has to call. Nothing is sent. */
+export async function isFormatFunction(twin: SdkProvider, request: GenerateRequest): Promise<boolean> {
+  const { responseFormat } = request;
+  if (responseFormat?.type !== 'json' || responseFormat.schema === undefined) return false;
+  const [whole, rest] = await Promise.all([
+    bodyOf(twin, request),
+    bodyOf(twin, without(request, 'responseFormat') as GenerateRequest),
+  ]);
+  return whole !== undefined && rest !== undefined && functionsIn(whole) !== functionsIn(rest);
+}
+
+/** The functions in a request, as all of the APIs name them. */
+function functionsIn(body: string): string {
+  const { tools, toolConfig } = JSON.parse(body) as { tools?: unknown; toolConfig?: { tools?: unknown } };
+  return JSON.stringify([tools ?? [], toolConfig?.tools ?? []]);
 }
 
 /** What would be sent; undefined if the package refuses the request. */

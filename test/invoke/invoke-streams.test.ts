@@ -215,6 +215,13 @@ describe('a failure after the first content', () => {
         provider: 'mock',
         model,
         request_id: answer.headers['x-request-id'],
+        // As in a 502: the calls before, and the broken one.
+        attempts: [
+          expect.objectContaining({
+            ...{ provider: 'mock', model, may_be_billed: true },
+            problem: `urn:prompt-gateway:problem:${type}`,
+          }),
+        ],
       },
     });
     await harness.mock.requests[0]?.ended;
@@ -293,7 +300,8 @@ describe('an idempotency key', () => {
     const first = await stream({ model: 'mock-cut' }, withKey('paid'));
     const replay = await stream({ model: 'mock-cut' }, withKey('paid'));
     expect(textOf(replay.events)).toBe(textOf(first.events));
-    expect(replay.events.at(-1)).toEqual(first.events.at(-1));
+    expect([replay.events[0], replay.events.at(-1)]).toEqual([first.events[0], first.events.at(-1)]);
+    expect(first.events[0]).not.toHaveProperty('attempts');
     expect(replay.events.at(-1)?.type).toBe('error');
     expect(harness.mock.requests).toHaveLength(1);
   });

@@ -89,6 +89,17 @@ describe('200', () => {
     }
   });
 
+  it('shows what each target gets in another form', async () => {
+    const images = [{ type: 'image', url: 'https://example.com/a b.png' }];
+    const prompt = await harness.createPrompt({ fallbacks: [{ provider: 'echo' }] });
+    const { body } = await render(prompt, { provider: 'spare', messages: [{ role: 'user', content: images }] });
+    expect(body.messages[1].content).toEqual(images);
+    expect(body.targets.map(({ rewritten }: { rewritten?: object[] }) => rewritten)).toEqual([
+      [{ member: 'messages/1/content/0', detail: 'The provider gets the address https://example.com/a%20b.png' }],
+      undefined,
+    ]);
+  });
+
   it('renders a version, and the version of a label', async () => {
     const prompt = await harness.createPrompt();
     const path = `/api/v1/prompts/${prompt}`;

@@ -239,6 +239,27 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
   });
 });
 
+describe('the name and description of a schema', () => {
+  const described = { type: 'json', schema, name: 'place', description: 'A place' } as const;
+
+  it.each(['anthropic', 'google', 'amazon-bedrock', 'cohere'])('are in the schema for %s', async (id) => {
+    const body = JSON.stringify(await send(id, { responseFormat: described }));
+    expect(body).toContain('"title":"place"');
+    expect(body).toContain('"description":"A place"');
+    const own = { ...described, schema: { ...schema, title: 'Own', description: 'Its own' } };
+    const kept = JSON.stringify(await send(id, { responseFormat: own }));
+    expect(kept).toContain('"title":"Own"');
+    expect(kept).not.toContain('A place');
+  });
+
+  it.each(['openai', 'azure', 'mistral', 'groq', 'xai'])('are beside the schema for %s', async (id) => {
+    const body = JSON.stringify(await send(id, { responseFormat: described }));
+    expect(body).toContain('"name":"place"');
+    expect(body).toContain('"description":"A place"');
+    expect(body).not.toContain('"title"');
+  });
+});
+
 describe('strict schemas', () => {
   it.each(['openai', 'azure', 'mistral', 'groq'])('are not assumed for %s', async (id) => {
     const body = await send(id, { responseFormat: { type: 'json', schema } });

@@ -106,14 +106,14 @@ describe('the reasoning effort', () => {
 describe('formats', () => {
   it.each([
     ['openai', [], [], []],
-    ['anthropic', ['response_format'], [], []],
+    ['anthropic', ['response_format'], [], ['response_format/strict']],
     ['google', [], [], []],
     ['mistral', [], [], []],
     ['groq', [], [], []],
     ['xai', [], [], []],
     ['deepseek', [], [], ['response_format/strict']],
     ['azure', [], [], []],
-    ['amazon-bedrock', ['response_format'], [], []],
+    ['amazon-bedrock', ['response_format'], [], ['response_format/strict']],
     ['cohere', [], [], []],
     ['local', [], ['response_format/schema'], ['response_format/schema', 'response_format/strict']],
   ])('of %s: not %j for any JSON, not %j for a schema, not %j for a strict one', async (id, any, loose, strict) => {
@@ -121,6 +121,44 @@ describe('formats', () => {
     expect(await unsupported(id, { responseFormat: { type: 'json' } })).toEqual(any);
     expect(await unsupported(id, { responseFormat: { type: 'json', schema } })).toEqual(loose);
     expect(await unsupported(id, { responseFormat: { type: 'json', schema, strict: true } })).toEqual(strict);
+  });
+});
+
+describe('strict formats of Anthropic', () => {
+  it('are supported by models that take schemas, and not as functions', async () => {
+    const responseFormat = { type: 'json', schema, strict: true } as const;
+    expect(await unsupported('anthropic', { responseFormat }, 'claude-sonnet-4-5')).toEqual([]);
+    expect(await unsupported('anthropic', { responseFormat }, 'claude-3-haiku-20240307')).toEqual([
+      'response_format/strict',
+    ]);
+  });
+});
+
+describe('what is rewritten', () => {
+  const rewritten = async (id: string, changes: Partial<GenerateRequest>, model = 'llama'): Promise<string[]> => {
+    const found = await harness.registry.get(id)?.rewritten({ model, messages: [user], ...changes });
+    expect(sent).toBe(0);
+    return (found ?? []).map(({ member, detail }) => `${member}: ${detail}`);
+  };
+  const asFunction = expect.stringMatching(/^response_format: .* function/) as unknown as string;
+
+  it('is a schema that becomes a function', async () => {
+    const responseFormat = { type: 'json', schema } as const;
+    expect(await rewritten('anthropic', { responseFormat }, 'claude-3-haiku-20240307')).toEqual([asFunction]);
+    expect(await rewritten('amazon-bedrock', { responseFormat, tools })).toEqual([asFunction]);
+    expect(await rewritten('anthropic', { responseFormat }, 'claude-sonnet-4-5')).toEqual([]);
+    for (const id of ['openai', 'google', 'mistral', 'xai', 'deepseek', 'azure', 'cohere', 'local', 'echo']) {
+      expect([id, await rewritten(id, { responseFormat })]).toEqual([id, []]);
+    }
+  });
+
+  it('is an address with characters that are escaped', async () => {
+    const messages = [user, image('https://example.com/a b.png'), image('https://example.com/ok.png')];
+    const detail = 'The provider gets the address https://example.com/a%20b.png';
+    expect(await rewritten('openai', { messages })).toEqual([
+      expect.stringMatching(`^messages/1/content/\\d: ${detail}$`),
+    ]);
+    expect(await rewritten('echo', { messages })).toEqual([]);
   });
 });
 

@@ -227,5 +227,6 @@ function slowEcho(milliseconds: number, onCall?: (value: undefined) => void): Pr
       throw new Error('Test runs do not stream.');
     },
     unsupported: async () => [],
+    rewritten: async () => [],
   };
 }

@@ -1,0 +1,38 @@
+import type { GenerateRequest } from './generation.ts';
+import type { Unsupported } from './provider.ts';
+import { imageUrlsOf, takesImage, type SdkProvider } from './sdk-call.ts';
+import { isFormatFunction } from './unsupported.ts';
+
+/**
+ * What a provider gets in another form than the request has it: a schema as a function, and addresses of images whose
+ * characters are escaped. Nothing is sent.
+ *
+ * @param twin The provider with `twinFetch`
+ */
+export async function findRewritten(twin: SdkProvider, request: GenerateRequest): Promise<Unsupported[]> {
+  const asFunction = (await isFormatFunction(twin, request))
+    ? [{ member: 'response_format', detail: 'The provider gets the schema as a function that the model has to call.' }]
+    : [];
+  return [...asFunction, ...(await findAddresses(twin, request))];
+}
+
+async function findAddresses(twin: SdkProvider, { model, messages }: GenerateRequest): Promise<Unsupported[]> {
+  const images = messages.flatMap(({ role, content }, index) =>
+    role !== 'user' || typeof content === 'string'
+      ? []
+      : content.flatMap((part, position) =>
+          part.type === 'image' && !part.url.startsWith('data:')
+            ? [{ url: part.url, member: `messages/${index}/content/${position}` }]
+            : [],
+        ),
+  );
+  if (images.length === 0) return [];
+  const accepted = await twin.models().then(
+    (models) => imageUrlsOf(models(model), twin.dialect),
+    () => [],
+  );
+  return images.flatMap(({ url, member }) => {
+    const sent = takesImage(url, accepted) ? new URL(url).href : url;
+    return sent === url ? [] : [{ member, detail: `The provider gets the address ${sent.slice(0, 900)}` }];
+  });
+}
