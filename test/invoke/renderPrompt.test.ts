@@ -5,7 +5,7 @@ import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harn
 let harness: InvokeHarness;
 
 beforeAll(async () => {
-  harness = await startInvokeHarness();
+  harness = await startInvokeHarness({ environment: { ANTHROPIC_API_KEY: 'sk-ant-test' } });
 });
 afterEach(() => {
   expect(harness.mock.requests).toHaveLength(0);
@@ -92,10 +92,17 @@ describe('200', () => {
   it('shows what each target gets in another form', async () => {
     const images = [{ type: 'image', url: 'https://example.com/a b.png' }];
     const prompt = await harness.createPrompt({ fallbacks: [{ provider: 'echo' }] });
-    const { body } = await render(prompt, { provider: 'spare', messages: [{ role: 'user', content: images }] });
+    const { body } = await render(prompt, {
+      ...{ provider: 'anthropic', model: 'claude-3-haiku-20240307' },
+      messages: [{ role: 'user', content: images }],
+      response_format: { type: 'json', schema: { type: 'object' } },
+    });
     expect(body.messages[1].content).toEqual(images);
     expect(body.targets.map(({ rewritten }: { rewritten?: object[] }) => rewritten)).toEqual([
-      [{ member: 'messages/1/content/0', detail: 'The provider gets the address https://example.com/a%20b.png' }],
+      [
+        { member: 'response_format', detail: expect.stringContaining('as a function') },
+        { member: 'messages/1/content/0', detail: 'The provider gets the address https://example.com/a%20b.png' },
+      ],
       undefined,
     ]);
   });

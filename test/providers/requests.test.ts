@@ -246,6 +246,7 @@ describe('the name and description of a schema', () => {
     const body = JSON.stringify(await send(id, { responseFormat: described }));
     expect(body).toContain('"title":"place"');
     expect(body).toContain('"description":"A place"');
+    harness.mock.reset();
     const own = { ...described, schema: { ...schema, title: 'Own', description: 'Its own' } };
     const kept = JSON.stringify(await send(id, { responseFormat: own }));
     expect(kept).toContain('"title":"Own"');
