@@ -110,7 +110,8 @@ export interface PromptsResource {
    * Variables that the prompt does not know (does not declare or use) are ignored and listed in `warnings`. If the
    * prompt is `strict`, they are refused with `unknown-variables`.
    *
-   * `parameters` are merged with those of the prompt. `response_format`, `tools`, `tool_choice`, `provider_options`,
+   * `parameters` are merged with those of the prompt, member by member; `"parameters": null` drops all of the prompt's,
+   * so that the provider's defaults apply. `response_format`, `tools`, `tool_choice`, `provider_options`,
    * `fallbacks` and `retries` replace those of the prompt, and `null` means none (`retries`: 0). `tools`, `tool_choice`, `provider_options` and
    * `fallbacks` also need the scope `providers:invoke`. `messages` continue the conversation after the messages of the
    * prompt.
@@ -176,7 +177,7 @@ export interface PromptsResource {
    *
    * Returns what an invocation with the same body would send, and to whom. No provider is called, and nothing is spent.
    *
-   * The service makes the same checks as for an invocation, in the same order, and needs the same scopes. What a provider
+   * Members whose form a provider needs to be another are in `rewritten`. The service makes the same checks as for an invocation, in the same order, and needs the same scopes. What a provider
    * cannot do is listed in `unsupported` instead of refused. `stream` has no effect.
    *
    * @param slugOrId The prompt's slug or its id.

@@ -248,7 +248,8 @@ export interface paths {
          *     Variables that the prompt does not know (does not declare or use) are ignored and listed in `warnings`. If the
          *     prompt is `strict`, they are refused with `unknown-variables`.
          *
-         *     `parameters` are merged with those of the prompt. `response_format`, `tools`, `tool_choice`, `provider_options`,
+         *     `parameters` are merged with those of the prompt, member by member; `"parameters": null` drops all of the prompt's,
+         *     so that the provider's defaults apply. `response_format`, `tools`, `tool_choice`, `provider_options`,
          *     `fallbacks` and `retries` replace those of the prompt, and `null` means none (`retries`: 0). `tools`, `tool_choice`, `provider_options` and
          *     `fallbacks` also need the scope `providers:invoke`. `messages` continue the conversation after the messages of the
          *     prompt.
@@ -314,7 +315,7 @@ export interface paths {
          * Render a prompt
          * @description Returns what an invocation with the same body would send, and to whom. No provider is called, and nothing is spent.
          *
-         *     The service makes the same checks as for an invocation, in the same order, and needs the same scopes. What a provider
+         *     Members whose form a provider needs to be another are in `rewritten`. The service makes the same checks as for an invocation, in the same order, and needs the same scopes. What a provider
          *     cannot do is listed in `unsupported` instead of refused. `stream` has no effect.
          */
         post: operations["renderPrompt"];
@@ -505,7 +506,12 @@ export interface paths {
          *       [invocations](/docs#/prompts/invokeprompt), and what may have been billed as often as `retries` of a stored prompt
          *       says. Failures of a provider have `x-should-retry: false`. OpenAI's own SDKs and LangChain for Python then do not
          *       repeat the request. The AI SDK and LangChain.js ignore the header; set their `maxRetries` to 0.
-         *     - Answers are neither cached nor checked against a schema.
+         *     - **Checks**: a stored prompt whose own form of the answer is JSON keeps its promise, as when it is invoked. An answer
+         *       that is not JSON, or does not match the schema, is the error `provider-bad-answer` (502, with `usage`) after the
+         *       fallbacks; a stream ends with it after its content. If the check takes too long, the answer is passed on. A form of
+         *       the answer in the request takes the place of the prompt's. It is passed on to the provider, and its answer is not
+         *       checked, as with a model of a provider.
+         *     - Answers are not cached.
          *
          *     With `stream`, the answer is a stream of `chat.completion.chunk` objects as Server-Sent Events. It ends with
          *     `data: [DONE]`. Calls of tools come as a whole. Status and headers are sent with the first content. So failures
@@ -542,7 +548,12 @@ export interface paths {
          *     - **Not supported**: background responses, `previous_response_id`, `conversation`, tools that run on the server,
          *       files, `logprobs`, service tiers. A member that would change the answer or its price is refused with 400, and
          *       `param` names it. Values that mean the same as leaving it out are accepted.
-         *     - Answers are neither cached nor checked against a schema.
+         *     - **Checks**: a stored prompt whose own form of the answer is JSON keeps its promise, as when it is invoked. An answer
+         *       that is not JSON, or does not match the schema, is the error `provider-bad-answer` (502, with `usage`) after the
+         *       fallbacks; a stream ends with it after its content. If the check takes too long, the answer is passed on. A form of
+         *       the answer in the request takes the place of the prompt's. It is passed on to the provider, and its answer is not
+         *       checked, as with a model of a provider.
+         *     - Answers are not cached.
          *
          *     With `stream`, the answer is a stream of the events of this API. Status and headers are sent with the first content.
          *     So failures before it have their usual status, and fallbacks are called. If there is no content after 10 seconds,
@@ -2649,17 +2660,17 @@ export interface components {
             type: "text" | "json";
             schema?: components["schemas"]["JsonSchema"];
             /**
-             * @description Name of the schema, for the model.
+             * @description Name of the schema, for the model. For a provider without such a member (Anthropic, Google, Bedrock, Cohere) it becomes the `title` of the schema, unless this has its own.
              * @example triage
              */
             name?: string;
             /**
-             * @description Purpose of the answer, for the model.
+             * @description Purpose of the answer, for the model. For a provider without such a member it becomes the `description` of the schema, unless this has its own.
              * @example Priority of a support ticket
              */
             description?: string;
             /**
-             * @description Whether the provider has to follow the schema exactly.
+             * @description Whether the provider has to follow the schema exactly. Where it cannot, for example because it gets the schema as a function, this is `unsupported-by-provider`.
              * @example true
              */
             strict?: boolean;
@@ -3845,7 +3856,7 @@ export interface components {
             instructions?: string | null;
             /** @description The form of the answer. */
             text?: {
-                /** @description `text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON). The answer is returned as the model wrote it; the service does not check it. */
+                /** @description `text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it. */
                 format?: {
                     /**
                      * ResponseTextFormatType
@@ -7308,6 +7319,25 @@ export interface components {
                  * @example invalid-request
                  */
                 code: string;
+                /**
+                 * @description The tokens of a failed call, which may be charged for. Absent if the provider did not say.
+                 * @example {
+                 *       "input_tokens": 64,
+                 *       "output_tokens": 13
+                 *     }
+                 */
+                usage?: {
+                    /**
+                     * @description Tokens of the request.
+                     * @example 64
+                     */
+                    input_tokens: number;
+                    /**
+                     * @description Tokens of the answer.
+                     * @example 13
+                     */
+                    output_tokens: number;
+                };
             };
         };
         /**
@@ -9447,6 +9477,25 @@ export interface components {
                  * @example provider-bad-answer
                  */
                 code: string;
+                /**
+                 * @description The tokens of the failed call, which may be charged for. Absent if the provider did not say.
+                 * @example {
+                 *       "input_tokens": 64,
+                 *       "output_tokens": 13
+                 *     }
+                 */
+                usage?: {
+                    /**
+                     * @description Tokens of the request.
+                     * @example 64
+                     */
+                    input_tokens: number;
+                    /**
+                     * @description Tokens of the answer.
+                     * @example 13
+                     */
+                    output_tokens: number;
+                };
             };
         };
         /**
@@ -11721,6 +11770,19 @@ export interface operations {
                                  */
                                 detail: string;
                             }[];
+                            /** @description What the provider gets in another form than this answer has it, such as a schema as a function that the model has to call, or the address of an image with escaped characters. Absent if there is nothing. */
+                            rewritten?: {
+                                /**
+                                 * @description Path of the member in this answer.
+                                 * @example response_format
+                                 */
+                                member: string;
+                                /**
+                                 * @description What the provider gets, for people.
+                                 * @example The provider gets the schema as a function that the model has to call.
+                                 */
+                                detail: string;
+                            }[];
                         }[];
                         /** @description The messages of the prompt, without placeholders, and those of the request. */
                         messages: {
@@ -12373,7 +12435,7 @@ export interface operations {
                      * @example false
                      */
                     parallel_tool_calls?: boolean | null;
-                    /** @description The form of the answer. The answer is not checked. */
+                    /** @description The form of the answer, also instead of a stored prompt's. An answer to it is not checked. */
                     response_format?: {
                         /**
                          * ChatResponseFormatType
