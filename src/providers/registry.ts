@@ -7,7 +7,7 @@ import { echo, echoStream } from './echo.ts';
 import { generate, type CalledProvider, type RemoteTarget } from './generate.ts';
 import type { Fetch } from './http.ts';
 import { compatibleDialect, loadCompatible, remoteProviders } from './language-models.ts';
-import type { Dialect, LanguageModels } from './sdk-call.ts';
+import type { Dialect, LanguageModels, SdkProvider } from './sdk-call.ts';
 import { catalog } from './models.ts';
 import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting, QueueLoad } from './provider.ts';
 import {
