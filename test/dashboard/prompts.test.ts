@@ -200,6 +200,9 @@ describe('prompts', () => {
     await page.getByRole('region', { name: 'Problem as JSON' }).getByText('"provider_status": 401').waitFor();
     await page.getByLabel('Provider', { exact: true }).first().click();
     await page.getByRole('option', { name: 'OpenAI', exact: true }).click();
+    await page.getByLabel('Model', { exact: true }).first().fill('mock-404');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await page.getByRole('alert').getByText('The provider says: “Refused with').waitFor();
     await page.getByLabel('Model', { exact: true }).first().fill('mock-hang');
     await page.keyboard.press('ControlOrMeta+Enter');
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -259,6 +262,7 @@ describe('prompts', () => {
     await page.getByRole('option', { name: 'Echo' }).click();
     await fallback.getByRole('combobox', { name: 'Model' }).fill('echo-upper');
     await page.keyboard.press('Escape');
+    await page.getByRole('textbox', { name: 'Retries of calls that may have been billed' }).fill('1');
 
     // What the page knows to be wrong stays here; what only the service knows is shown at its field.
     await page.getByRole('button', { name: 'Create prompt' }).click();
@@ -293,6 +297,7 @@ describe('prompts', () => {
       ],
       tool_choice: { name: 'find_customer' },
       fallbacks: [{ provider: 'echo', model: 'echo-upper' }],
+      retries: 1,
     });
 
     await page.reload();

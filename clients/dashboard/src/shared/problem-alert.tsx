@@ -26,6 +26,7 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
     <Alert color="red" role="alert" title={title} icon={<IconAlertCircle />}>
       <Stack gap="xs" style={{ overflowWrap: 'anywhere' }}>
         <Text size="sm">{detail}</Text>
+        {error instanceof ProblemError && <ProviderWords said={error.problem} />}
         {error instanceof GatewayError && error.mayHaveBeenApplied && (
           <Text size="sm">{shared.problem.mayHaveBeenApplied}</Text>
         )}
@@ -53,6 +54,21 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
         </Group>
       </Stack>
     </Alert>
+  );
+}
+
+/** What a provider said about its failure. */
+export function ProviderWords({
+  said: { detail, provider_message: words },
+}: {
+  said: { readonly detail: string; readonly provider_message?: string };
+}): ReactNode {
+  const { problem } = useTexts().shared;
+  if (words === undefined || detail.includes(words)) return null;
+  return (
+    <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+      {problem.providerSays} “{words}”
+    </Text>
   );
 }
 

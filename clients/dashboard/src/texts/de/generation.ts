@@ -87,7 +87,11 @@ export const generation: Texts['prompts']['generation'] = {
     summary: (providers) => `Optionen von ${providers}`,
   },
   fallbacks: {
-    title: 'Ausweichanbieter',
+    title: 'Ausweichanbieter und Wiederholungen',
+    retries: 'Wiederholungen von Aufrufen, die vielleicht berechnet wurden',
+    retriesDescription:
+      'Nach Zeitüberschreitung, abgebrochener Verbindung, ungültiger Antwort oder Serverfehler. Was sicher nicht berechnet wurde, wird in jedem Fall wiederholt.',
+    retriesCount: (count) => (count === 1 ? '1 Wiederholung' : `${count} Wiederholungen`),
     description:
       'Werden in dieser Reihenfolge aufgerufen, wenn der gewählte Anbieter aus einem Grund ausfällt, den ein anderer vielleicht nicht hat: Zeitüberschreitung, Ratenlimit, Serverfehler.',
     label: (position) => `Ausweichanbieter ${position}`,

@@ -321,8 +321,9 @@ export const prompts: Texts['prompts'] = {
     interruptedText:
       'Der Testlauf wurde unterbrochen, zum Beispiel durch einen Neustart des Dienstes. Er hat keine Ergebnisse.',
     failed: 'Fehlgeschlagen',
-    retryable: 'Ein neuer Versuch kann helfen.',
-    notRetryable: 'Ein neuer Versuch hilft erst, wenn die Ursache behoben ist.',
+    retryable: 'Ein späterer Versuch kann helfen.',
+    notRetryable:
+      'Versuchen Sie es nicht einfach erneut: Die Ursache bleibt, oder der Aufruf wurde vielleicht berechnet.',
     resultOf: (position, target) => `Ergebnis ${position}: ${target}`,
     answerOf: (position, target) => `Antwort ${position}: ${target}`,
     latency: 'Latenz',

@@ -25,6 +25,7 @@ export const shared: Texts['shared'] = {
     sessionEnded: 'Ihre Sitzung war beendet',
     sessionEndedDetail: 'Nichts wurde geändert. Melden Sie sich an und versuchen Sie es erneut.',
     fields: 'Fehler in den Eingaben',
+    providerSays: 'Der Anbieter sagt:',
     mayHaveBeenApplied:
       'Die Änderung wurde vielleicht schon ausgeführt. Prüfen Sie das, bevor Sie es erneut versuchen.',
   },

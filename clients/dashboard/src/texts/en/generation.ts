@@ -86,7 +86,11 @@ export const generation = {
     summary: (providers: string) => `options of ${providers}`,
   },
   fallbacks: {
-    title: 'Fallbacks',
+    title: 'Fallbacks and retries',
+    retries: 'Retries of calls that may have been billed',
+    retriesDescription:
+      'After a time-out, a broken connection, an invalid answer or a server error. What was surely not billed is repeated in any case.',
+    retriesCount: (count: number) => (count === 1 ? '1 retry' : `${count} retries`),
     description:
       'Called in this order if the selected provider fails in a way that another may not: time-out, rate limit, server error.',
     label: (position: number) => `Fallback ${position}`,

@@ -23,6 +23,7 @@ export const shared = {
     sessionEnded: 'Your session had ended',
     sessionEndedDetail: 'Nothing was changed. Sign in, then try again.',
     fields: 'Mistakes',
+    providerSays: 'The provider says:',
     mayHaveBeenApplied: 'The change may have been applied. Check before you try again.',
   },
   missingScope: {

@@ -63,10 +63,11 @@ export function FailedAttempts({ attempts }: { attempts: readonly Schemas['Faile
   return (
     <Alert color="gray" icon={<IconArrowForwardUp />} title={texts.failedAttempts(attempts.length)}>
       <List size="sm">
-        {attempts.map(({ provider, model, problem, may_be_billed }, index) => (
+        {attempts.map(({ provider, model, problem, provider_message: words, may_be_billed }, index) => (
           <List.Item key={index} style={{ overflowWrap: 'anywhere' }}>
             {provider} / {model}: {problem.replace('urn:prompt-gateway:problem:', '')}
             {may_be_billed && `, ${texts.mayBeBilled}`}
+            {words !== undefined && `: “${words}”`}
           </List.Item>
         ))}
       </List>

@@ -48,6 +48,8 @@ export interface GenerationDraft {
   readonly toolChoice: string;
   readonly providerOptions: readonly DraftOptions[];
   readonly fallbacks: readonly DraftFallback[];
+  /** How often a call is repeated that may have been billed. */
+  readonly retries: number;
 }
 
 /** What is wrong at one field. */
@@ -56,7 +58,7 @@ export type GenerationMistake = JsonMistake | 'name' | 'taken' | 'provider';
 /** Members of a prompt's content that say how answers are generated. */
 export type Generation = Pick<
   Schemas['PromptVersion'],
-  'parameters' | 'response_format' | 'tools' | 'tool_choice' | 'provider_options' | 'fallbacks'
+  'parameters' | 'response_format' | 'tools' | 'tool_choice' | 'provider_options' | 'fallbacks' | 'retries'
 >;
 
 const toolName = /^[A-Za-z0-9_-]{1,64}$/;
@@ -131,6 +133,7 @@ export function generationDraftOf(content: Generation): GenerationDraft {
       newOptions(provider, pretty(options)),
     ),
     fallbacks: (content.fallbacks ?? []).map(({ provider, model }) => newFallback(provider, model)),
+    retries: content.retries ?? 0,
   };
 }
 
@@ -141,7 +144,7 @@ export function choiceOf(tool: string): string {
 
 /** The draft as the contract has it; without what has the provider's default. JSON that is wrong counts as `{}`. */
 export function generationOf(draft: GenerationDraft): Generation {
-  const { parameters, format, tools, toolChoice, providerOptions, fallbacks } = draft;
+  const { parameters, format, tools, toolChoice, providerOptions, fallbacks, retries } = draft;
   return {
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(format.type !== 'text' && { response_format: formatOf(format) }),
@@ -158,6 +161,7 @@ export function generationOf(draft: GenerationDraft): Generation {
     ...(fallbacks.length > 0 && {
       fallbacks: fallbacks.map(({ provider, model }) => ({ provider, ...(model !== '' && { model }) })),
     }),
+    ...(retries > 0 && { retries }),
   };
 }
 

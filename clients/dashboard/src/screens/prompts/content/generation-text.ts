@@ -35,7 +35,7 @@ export interface GenerationSummary {
 
 /** What of a draft is not the provider's default. */
 export function summaryOf(draft: GenerationDraft, words: GenerationWords): GenerationSummary {
-  const { parameters, format, tools, toolChoice, providerOptions, fallbacks } = draft;
+  const { parameters, format, tools, toolChoice, providerOptions, fallbacks, retries } = draft;
   return {
     parameters: parametersSummary(parameters, words),
     format: format.type === 'text' ? [] : [words.format.types[format.type] ?? format.type],
@@ -47,7 +47,10 @@ export function summaryOf(draft: GenerationDraft, words: GenerationWords): Gener
       providerOptions.length > 0
         ? [words.options.summary(providerOptions.map(({ provider }) => provider).join(', '))]
         : [],
-    fallbacks: fallbacks.length > 0 ? [words.fallbacks.count(fallbacks.length)] : [],
+    fallbacks: [
+      ...(fallbacks.length > 0 ? [words.fallbacks.count(fallbacks.length)] : []),
+      ...(retries > 0 ? [words.fallbacks.retriesCount(retries)] : []),
+    ],
   };
 }
 
@@ -111,9 +114,12 @@ export function generationText(content: Generation, words: GenerationWords): str
     ),
     [
       words.fallbacks.title,
-      (content.fallbacks ?? []).map(
-        ({ provider, model }, index) => `${index + 1}. ${provider}${model === undefined ? '' : ` / ${model}`}`,
-      ),
+      [
+        ...(content.fallbacks ?? []).map(
+          ({ provider, model }, index) => `${index + 1}. ${provider}${model === undefined ? '' : ` / ${model}`}`,
+        ),
+        ...(content.retries === undefined ? [] : [words.fallbacks.retriesCount(content.retries)]),
+      ],
     ],
   ];
   return sections

@@ -223,6 +223,7 @@ const cleared: Pick<Schemas['PromptUpdate'], keyof Generation> = {
   tool_choice: null,
   provider_options: null,
   fallbacks: null,
+  retries: 0,
 };
 
 /** The body that makes a stored prompt what the draft says. The draft has no mistakes. */

@@ -26,6 +26,7 @@ const fieldOf: Readonly<Record<string, keyof PromptDraft>> = {
   tool_choice: 'toolChoice',
   provider_options: 'providerOptions',
   fallbacks: 'fallbacks',
+  retries: 'retries',
 };
 
 /**

@@ -2,6 +2,7 @@ import { Alert, Group, Paper, Stack, Text } from '@mantine/core';
 import { IconAlertCircle } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
+import { ProviderWords } from '../../../shared/problem-alert.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { Answer, finishTone } from '../content/answer.tsx';
@@ -42,6 +43,7 @@ export function TestResult({
               <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
                 {result.error.detail}
               </Text>
+              <ProviderWords said={result.error} />
               <Text size="xs" mt={4}>
                 {result.error.retryable ? texts.retryable : texts.notRetryable}
               </Text>

@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core';
+import { Button, Group, NumberInput } from '@mantine/core';
 import { IconAdjustments } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
@@ -35,7 +35,7 @@ export function GenerationSection(props: GenerationSectionProps): ReactNode {
   };
   const all = Object.values(summary).flat();
   const [isShown, setShown] = useState(all.length > 0);
-  const places = ['parameters', 'response_format', 'tools', 'tool_choice', 'provider_options', 'fallbacks'];
+  const places = ['parameters', 'response_format', 'tools', 'tool_choice', 'provider_options', 'fallbacks', 'retries'];
   const isRefused = (...names: string[]): boolean => names.some((name) => mistakeAt(name) !== undefined);
   /** Whether a field of the page is wrong in these entries, once one has tried to save. */
   const isWrong = (entries: readonly { key: string }[]): boolean =>
@@ -117,7 +117,7 @@ export function GenerationSection(props: GenerationSectionProps): ReactNode {
         <Disclosure
           title={texts.fallbacks.title}
           summary={line(summary.fallbacks)}
-          hasMistake={isRefused('fallbacks') || isWrong(draft.fallbacks)}
+          hasMistake={isRefused('fallbacks', 'retries') || isWrong(draft.fallbacks)}
         >
           <FallbackList
             fallbacks={draft.fallbacks}
@@ -127,6 +127,22 @@ export function GenerationSection(props: GenerationSectionProps): ReactNode {
             isReadOnly={isReadOnly}
             onChange={(fallbacks) => {
               set({ fallbacks });
+            }}
+          />
+          <NumberInput
+            size="xs"
+            label={texts.fallbacks.retries}
+            description={texts.fallbacks.retriesDescription}
+            min={0}
+            max={2}
+            clampBehavior="strict"
+            allowDecimal={false}
+            allowNegative={false}
+            readOnly={isReadOnly}
+            value={draft.retries}
+            error={mistakeAt('retries')}
+            onChange={(typed) => {
+              set({ retries: Number(typed) });
             }}
           />
         </Disclosure>
