@@ -66,7 +66,7 @@ async function callOnce(
   request: GenerateRequest,
 ): Promise<{ result: GenerateResult } | { failure: Failure }> {
   try {
-    const { model, options } = await prepareSdkCall(target, request);
+    const { model, options } = await prepareSdkCall(target, request, signal);
     const answer = await model.doGenerate({
       ...options,
       abortSignal: signal,

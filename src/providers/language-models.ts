@@ -147,6 +147,7 @@ export const remoteProviders: Readonly<Record<RemoteProviderId, RemoteProvider>>
       name: 'amazonBedrock',
       unnamedSchemas: true,
       systemFirst: true,
+      signsBodies: true,
       argumentObjects: 'input',
       // Only Anthropic's models have the setting.
       parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),

@@ -23,6 +23,7 @@ import {
 } from './provider-settings.ts';
 import { spellingsOf } from './conceal.ts';
 import { findRewritten } from './rewritten.ts';
+import { withImageData } from './image-data.ts';
 import { createUnsupportedFinder, twinFetch, type UnsupportedFinder } from './unsupported.ts';
 import type { Random } from '../runtime/random.ts';
 import { mostStreams, stream, type StreamDependencies } from './stream.ts';
@@ -199,9 +200,10 @@ function secretsOf({ builtIn, compatible }: ProviderSettings): string[] {
   return [...ofBuiltIn, ...ofCompatible].filter((secret) => secret !== undefined);
 }
 
-/** A `fetch` that carries the arguments of tool calls. */
+/** A `fetch` that carries the arguments of tool calls, and the data of images. */
 function carrying(fetch: Fetch, { argumentObjects }: Dialect): Fetch {
-  return argumentObjects === undefined ? withArgumentTexts(fetch) : withArgumentObjects(fetch, argumentObjects);
+  const full = withImageData(fetch);
+  return argumentObjects === undefined ? withArgumentTexts(full) : withArgumentObjects(full, argumentObjects);
 }
 
 function settingsOf(id: RemoteProviderId, own: RemoteProviderSettings): ProviderSetting[] {

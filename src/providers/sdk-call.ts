@@ -27,6 +27,7 @@ import {
   type ToolCall,
   type Usage,
 } from './generation.ts';
+import { withoutImageData } from './image-data.ts';
 import { readImageData } from './images.ts';
 import { pickAllowedOptions } from './provider-options.ts';
 import { argumentsOf, exactObject, standIn } from './tool-arguments.ts';
@@ -52,6 +53,8 @@ export interface Dialect {
   readonly unnamedSchemas?: boolean;
   /** Whether the provider opens images by their https addresses; absent if the package knows. */
   readonly imageUrls?: boolean;
+  /** Whether the package signs the bodies of requests, so that they must not change after it. */
+  readonly signsBodies?: true;
   /** Options of every call. The options of a request cannot change them. */
   readonly options?: JsonObject;
 }
@@ -81,14 +84,19 @@ export type SdkCall = Omit<LanguageModelV4CallOptions, 'abortSignal' | 'headers'
  *
  * Left out is what could reach further than a request may: options that are not allowed, metadata of other providers,
  * and images that the package would have to download.
+ *
+ * @param signal of the call; without it, the data of images is in the options
  */
 export async function prepareSdkCall(
   provider: SdkProvider,
   request: GenerateRequest,
+  signal?: AbortSignal,
 ): Promise<{ model: LanguageModelV4; options: SdkCall }> {
   const model = (await provider.models())(request.model);
-  const imageUrls = hasImages(request) ? await imageUrlsOf(model, provider.dialect) : [];
-  return { model, options: toSdkCall(provider, request, imageUrls) };
+  if (!hasImages(request)) return { model, options: toSdkCall(provider, request, []) };
+  const options = toSdkCall(provider, request, await imageUrlsOf(model, provider.dialect));
+  if (signal === undefined || provider.dialect.signsBodies) return { model, options };
+  return { model, options: { ...options, prompt: withoutImageData(options.prompt, signal) } };
 }
 
 /** The addresses of images that the provider opens itself. */

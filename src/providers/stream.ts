@@ -119,7 +119,7 @@ async function begin(
   const usage = new UsageSoFar();
   const context = (): FailureContext => failureContext(provider, request);
   try {
-    const { model, options } = await prepareSdkCall(provider, request);
+    const { model, options } = await prepareSdkCall(provider, request, upstream.signal);
     signal.throwIfAborted();
     const { stream: parts } = await model.doStream({
       ...options,

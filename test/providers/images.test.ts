@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message } from '../../src/providers/generation.ts';
 import { findImageMistakes } from '../../src/providers/images.ts';
-import { provider, remoteIds, request, startHarness, type Harness } from './providers-harness.ts';
+import { collect, provider, remoteIds, request, startHarness, streamOf, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
 
@@ -147,6 +147,17 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
       expect(JSON.stringify(harness.mock.requests[0]?.body)).not.toContain(url.slice(5));
     },
   );
+
+  it.each(['whole', 'streamed'])('gets large data as it is, for a %s answer', async (kind) => {
+    const images = ['A', 'B'].map((digit) => digit.repeat(20_000));
+    const messages = images.flatMap((data) => withImage(`data:image/png;base64,${data}`));
+    const call = request('llama', { messages });
+    if (kind === 'whole') await provider(harness.registry, id).generate(call);
+    else await collect(streamOf(harness.registry, id, call));
+    const sent = JSON.stringify(harness.mock.requests[0]?.body);
+    expect(sent.match(/A{20000}.*[^B]B{20000}[^B]/)).not.toBeNull();
+    expect(sent).not.toMatch(/image-[0-9a-f]{8}-/);
+  });
 
   it('gets a message whose only image it cannot get', async () => {
     const messages: Message[] = [

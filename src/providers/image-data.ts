@@ -1,0 +1,50 @@
+/**
+ * Keeps the data of images out of the provider packages. They write the whole request as JSON, some of them twice, which
+ * stops the event loop for long with many megabytes. So they get a short stand-in, and the `fetch` under them puts the
+ * data in its place.
+ */
+import { randomUUID } from 'node:crypto';
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { Fetch } from './http.ts';
+
+/** Shorter data goes through the packages. */
+const shortest = 16 * 1024;
+/** How stand-ins begin. Nobody can guess it, so no text of a caller or a model has one. */
+const beginning = `image-${randomUUID()}-`;
+const standIns = new RegExp(`${beginning}(\\d+);`, 'g');
+
+/** The data of the images of each call, by the signal that ends it: the packages hand it on to their `fetch`. */
+const dataOfCalls = new WeakMap<AbortSignal, readonly string[]>();
+
+/**
+ * Replaces the data of images in a prompt.
+ *
+ * @param signal ends the call; the call's `fetch` must get the same one
+ */
+export function withoutImageData(prompt: LanguageModelV4Prompt, signal: AbortSignal): LanguageModelV4Prompt {
+  const taken: string[] = [];
+  const short = prompt.map((message) => {
+    if (message.role !== 'user') return message;
+    const content = message.content.map((part) => {
+      if (part.type !== 'file' || part.data.type !== 'data') return part;
+      const { data } = part.data;
+      if (typeof data !== 'string' || data.length < shortest) return part;
+      taken.push(data);
+      return { ...part, data: { ...part.data, data: `${beginning}${taken.length - 1};` } };
+    });
+    return { ...message, content };
+  });
+  if (taken.length === 0) return prompt;
+  dataOfCalls.set(signal, taken);
+  return short;
+}
+
+/** Puts the data of images back into the bodies of requests. */
+export function withImageData(fetch: Fetch): Fetch {
+  return (url, init) => {
+    const data = init?.signal ? dataOfCalls.get(init.signal) : undefined;
+    if (data === undefined || typeof init?.body !== 'string') return fetch(url, init);
+    const body = init.body.replace(standIns, (standIn, index: string) => data[Number(index)] ?? standIn);
+    return fetch(url, { ...init, body });
+  };
+}
