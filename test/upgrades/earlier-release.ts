@@ -27,7 +27,7 @@ export interface EarlierService {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- callers know what an operation answers
 type Answered = any;
 
-const key = 'administrator-key-of-the-tests-0123456789';
+export const adminKey = 'administrator-key-of-the-tests-0123456789';
 
 /** Checks out a commit of this repository, and installs its packages. */
 export async function checkOut(commit: string): Promise<EarlierRelease> {
@@ -46,7 +46,7 @@ export async function checkOut(commit: string): Promise<EarlierRelease> {
 async function start(folder: string, environment: Readonly<Record<string, string>>): Promise<EarlierService> {
   const child = spawn(process.execPath, ['src/server.ts'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ADMIN_API_KEY: key, ...environment },
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ADMIN_API_KEY: adminKey, ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const url = await listening(child);
@@ -84,7 +84,7 @@ async function call(
     const response = await fetch(url, {
       method,
       headers: {
-        authorization: `Bearer ${key}`,
+        authorization: `Bearer ${adminKey}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
