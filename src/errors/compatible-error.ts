@@ -1,4 +1,3 @@
-import type { Usage } from '../providers/generation.ts';
 import type { ProblemDetail } from './problem-error.ts';
 
 /** The body of an error of OpenAI's API. */
@@ -23,7 +22,7 @@ export interface ProblemFacts {
   readonly detail: string;
   readonly errors?: readonly ProblemDetail[] | undefined;
   readonly provider_message?: string | undefined;
-  readonly usage?: Pick<Usage, 'inputTokens' | 'outputTokens'> | undefined;
+  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
 }
 
 /** The most mistakes that a message names. */
