@@ -206,7 +206,11 @@ export function createMigrator(dependencies: MigratorDependencies): Migrator {
     for (;;) {
       checkStopping();
       const readAt = monotonic();
-      const seen = await schema.read();
+      const seen = await schema.read().catch((error: unknown) => {
+        // The holder of the lease cannot write either while the database does not answer.
+        watch.forget('lease');
+        throw error;
+      });
       const tasks = await plan(seen, isBeforeServing);
       if (tasks.length === 0) return;
       const lease = await acquire(seen, readAt);
@@ -222,6 +226,8 @@ export function createMigrator(dependencies: MigratorDependencies): Migrator {
           progress = { status: 'running', task: task.title, done, total: tasks.length };
           await task.run(lease);
         }
+      } catch (error) {
+        if (!(error instanceof InterruptedError)) throw error;
       } finally {
         await lease.release().catch(() => undefined);
       }
@@ -243,14 +249,13 @@ export function createMigrator(dependencies: MigratorDependencies): Migrator {
     let current = taken;
     let writing: Promise<unknown> = Promise.resolve();
     const write = async (change: Change<SchemaDocument>): Promise<void> => {
-      for (;;) {
+      // The revision of a document that another process holds must not be used: that process would lose its lease.
+      while (current.holder === holder) {
         const after = await schema.change(current, change);
         current = after ?? (await schema.read());
-        if (current.holder !== holder && change.$unset?.holder === undefined) {
-          throw new InterruptedError('another process migrates');
-        }
-        if (after !== undefined || current.holder !== holder) return;
+        if (after !== undefined) return;
       }
+      throw new InterruptedError('another process migrates');
     };
     /** One write after the other, because each needs the revision of the one before. */
     const enqueue = (change: Change<SchemaDocument>): Promise<void> => {
@@ -288,7 +293,7 @@ export function createMigrator(dependencies: MigratorDependencies): Migrator {
         break;
       } catch (error) {
         if (stopping.signal.aborted) return;
-        if (error instanceof InterruptedError || isTemporary(error)) {
+        if (isTemporary(error)) {
           await pause(times.pollMs);
           continue;
         }

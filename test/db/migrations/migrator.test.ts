@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MongoNetworkError, type Db, type IndexDescription } from 'mongodb';
 import { connectDatabase, type Database } from '../../../src/db/client.ts';
 import type { Migration } from '../../../src/db/migrations/migration.ts';
+import { createMigrator } from '../../../src/db/migrator.ts';
+import type { Schema } from '../../../src/db/schema.ts';
 import { silentLog } from '../../support/log.ts';
 import { until } from '../../support/until.ts';
 import { addingMigration, createMigrationWorld, numbers } from './migrations-harness.ts';
@@ -188,6 +190,77 @@ describe('migrations', () => {
     await next.done();
     expect([await listed(), next.schema().version]).toEqual([[1, 2, 3], 3]);
     dead.open();
+  });
+});
+
+describe('the lease', () => {
+  const schemas = () => world.database.db.collection<{ _id: string }>('schema');
+  const takeOver = () =>
+    schemas().updateOne({ _id: 'schema' }, { $set: { holder: 'another process' }, $inc: { revision: 1 } });
+
+  it.each([
+    ['in the background', {}],
+    ['before requests are served', { isBeforeServing: true }],
+  ] as const)('is left to the process that has taken it, and awaited: %s', async (_when, more) => {
+    await addFormerData();
+    const { migration, began, open } = gated(1);
+    const opening = world.open({ migrations: [{ ...migration, ...more }] });
+    void opening.then((process) => {
+      process.start();
+    });
+    await began;
+    await takeOver();
+    open();
+    const process = await opening;
+    await process.done();
+    expect(process.log.lines.join('\n')).toContain('another process migrates the data');
+    expect([await listed(), process.schema().version]).toEqual([[1], 1]);
+  });
+
+  it('is not taken because the database did not answer for longer than its term', async () => {
+    const [waiting, taken] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    let now = 0;
+    let reads = 0;
+    let changes = 0;
+    const held = {
+      _id: 'schema',
+      revision: 5,
+      writes: [],
+      version: 0,
+      oldest_reader: 0,
+      releases: [],
+      holder: 'alive',
+    };
+    const schema: Schema = {
+      release: { name: '1.0.0', migrations: [addingMigration(1)] },
+      version: () => 0,
+      oldestReader: () => 0,
+      read() {
+        reads += 1;
+        if (reads === 4) {
+          now += 60_000;
+          return Promise.reject(new MongoNetworkError('injected'));
+        }
+        if (reads < 6) return Promise.resolve(held);
+        waiting.resolve(undefined);
+        return Promise.resolve({ ...held, version: 1 });
+      },
+      change() {
+        changes += 1;
+        taken.resolve(undefined);
+        return Promise.resolve(undefined);
+      },
+    };
+    const migrator = createMigrator({
+      ...{ database: world.database, openLong: () => Promise.reject(new Error('not used')), schema },
+      ...{ indexes: [], missing: [], log: silentLog, monotonic: () => now },
+      times: { beatMs: 20, termMs: 30_000, pollMs: 1, pauseMs: 0, longestPauseMs: 0, retryMs: 1 },
+    });
+    await migrator.prepare();
+    migrator.start();
+    await Promise.race([waiting.promise, taken.promise]);
+    await migrator.stop(1_000);
+    expect(changes).toBe(0);
   });
 });
 
