@@ -90,17 +90,20 @@ async function readLargeBody(
   const signal = hangUpSignal(response);
   const memory = own();
   let release: (() => void) | undefined;
+  /** Since when the body keeps others waiting. */
+  let since = 0;
   const awaitMemory = async (): Promise<void> => {
     release = await budget.awaitBody(keyId, announced ?? limit, signal);
+    since = performance.now();
   };
   try {
     if ((announced ?? 0) > waitFreeBytes) await awaitMemory();
     else await memory.cover(waitFreeBytes * bodyCopies, signal);
     const scanner = new BodyScanner();
     const content = new BodyContent(announced ?? blockBytes);
-    const started = performance.now();
     const isLate = (): boolean => {
-      const elapsed = performance.now() - started;
+      if (release === undefined) return false;
+      const elapsed = performance.now() - since;
       return elapsed > graceMs && content.length < (announced ?? limit) * (elapsed / slowestMs) && budget.isBodyAwaited;
     };
     await receive(request, response, isLate, (chunk) => {

@@ -26,11 +26,15 @@ const canonical = configure({ bigint: false, circularValue: Error });
 
 /** Strings from this length on are hashed in pieces of this length. */
 const longLength = 1024 * 1024;
+/** What stands for a long string begins with this. Strings that begin like it are hashed too, so that none is equal. */
+const digestStart = 'sha256:';
 
 /** The SHA-256 of a value that came as JSON. The order of an object's members does not matter. */
 export function digestOf(value: unknown, encoding: 'hex' | 'base64url'): string {
   const text = canonical(value, (_name, member: unknown) =>
-    typeof member === 'string' && member.length >= longLength ? digestOfText(member) : member,
+    typeof member === 'string' && (member.length >= longLength || member.startsWith(digestStart))
+      ? digestOfText(member)
+      : member,
   );
   return createHash('sha256')
     .update(text ?? '')
@@ -41,5 +45,5 @@ function digestOfText(text: string): string {
   const hash = createHash('sha256');
   for (let from = 0; from < text.length; from += longLength)
     hash.update(text.slice(from, from + longLength), 'utf16le');
-  return `sha256:${hash.digest('hex')}`;
+  return `${digestStart}${hash.digest('hex')}`;
 }
