@@ -385,7 +385,8 @@ describe('406, 413 and 415', () => {
 
   it('reads at most 20 MiB', async () => {
     const prompt = await harness.createPrompt();
-    const bodyOf = (bytes: number): string => `{}${' '.repeat(bytes - 2)}`;
+    const [begin, end] = ['{"variables":{"text":"', '"}}'];
+    const bodyOf = (bytes: number): string => `${begin}${'x'.repeat(bytes - begin.length - end.length)}${end}`;
     expect((await harness.invoke(prompt, bodyOf(20 * 1024 * 1024))).status).toBe(200);
     expect((await harness.invoke(prompt, bodyOf(20 * 1024 * 1024 + 1))).status).toBe(413);
   });

@@ -51,6 +51,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   sign_in_links: [...stamps, 'key_id', 'expires_at', 'used_at'],
   expiry: ['_id', 'until'],
   installation: [...stamps, 'installation_id', 'former_orders'],
+  schema: [...stamps, 'version', 'oldest_reader', 'releases', 'holder', 'building'],
 
   locations: [
     ...[...stamps, ...locationFields.storedNames],
