@@ -226,7 +226,7 @@ describe('streams in the playground', () => {
     const page = await openPlayground('mock-error');
     await run(page);
     await page.getByRole('region', { name: 'Problem as JSON' }).getByText('"provider": "openai"').waitFor();
-    await page.getByRole('alert').waitFor();
+    await page.getByRole('alert', { name: 'Provider failed' }).waitFor();
     expect(await page.getByRole('region', { name: 'Answer' }).textContent()).toBe('Hello from');
     await expectAccessible(page);
   });
