@@ -17,10 +17,11 @@ const mostBytes = 1_024;
  * @param secrets of all providers
  */
 export function createConceal(secrets: readonly string[], request: Pick<GenerateRequest, 'messages'>): Conceal {
+  let texts: readonly string[] | undefined;
   return (text) => {
     let line = toLine(text);
     for (const secret of secrets) line = line.replaceAll(secret, '[redacted]');
-    line = maskQuotes(maskKeys(line), textsOf(request)).trim();
+    line = maskQuotes(maskKeys(line), (texts ??= textsOf(request))).trim();
     return line === '' ? undefined : cut(line);
   };
 }
@@ -40,18 +41,22 @@ export function spellingsOf(secrets: readonly string[]): string[] {
   return [...new Set(spellings)].sort((one, other) => other.length - one.length);
 }
 
-/** One line without control characters, formatting characters (also those that turn text around), and lone surrogates. */
 function toLine(text: string): string {
   const start = text.slice(0, longestText);
   // The last word could be the begin of a secret.
-  const whole = start.length < text.length ? start.replace(/\S+$/, '') : start;
+  return flatten(start.length < text.length ? start.replace(/\S+$/, '') : start);
+}
+
+/** One line without control characters, formatting characters (also those that turn text around), and lone surrogates. */
+function flatten(text: string): string {
   return (
-    whole
+    text
       .toWellFormed()
       // Colors of terminals
       .replace(/\u001b\[[\d;?]*[ -/]*[@-~]/g, '')
       .replace(/\p{Cf}+/gu, '')
-      .replace(/[\p{C}\p{Z}]+/gu, ' ')
+      // A single space stays as it is, which saves most of the time.
+      .replace(/(?! (?![\p{C}\p{Z}]))[\p{C}\p{Z}]+/gu, ' ')
   );
 }
 
@@ -79,20 +84,28 @@ function maskKeys(line: string): string {
   return keyForms.reduce((masked, [form, replacement]) => masked.replace(form, replacement), scrub(line));
 }
 
-/** Texts of the request that a provider may quote. */
+/** Texts with more characters together are not brought into one line, because that could take seconds. */
+const mostFlattened = 1_000_000;
+
+/** Texts of the request that a provider may quote, in one line like the provider's text. */
 function textsOf({ messages }: Pick<GenerateRequest, 'messages'>): string[] {
-  return messages.flatMap((message) => {
+  const all = messages.flatMap((message) => {
     const { content } = message;
     const texts =
       typeof content === 'string' ? [content] : content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
     const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
     return [...texts, ...calls.map((call) => call.arguments)].flatMap(withJson);
   });
+  return lengthOf(all) > mostFlattened ? all : all.map(flatten);
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** A text, and how it is in a body that a provider quotes. */
 function withJson(text: string): string[] {
-  if (text.length > 1_000_000 || !/["\\\n]/.test(text)) return [text];
+  if (text.length > 1_000_000 || !/["\\\p{Cc}]/u.test(text)) return [text];
   return [text, JSON.stringify(text).slice(1, -1)];
 }
 
@@ -116,8 +129,7 @@ function maskQuotes(line: string, texts: readonly string[]): string {
     else places.set(piece, [start]);
   }
   const masked = new Uint8Array(line.length);
-  const total = texts.reduce((sum, { length }) => sum + length, 0);
-  const step = Math.max(pieceLength / 2, Math.ceil(total / mostPieces));
+  const step = Math.max(pieceLength / 2, Math.ceil(lengthOf(texts) / mostPieces));
   for (const text of texts) {
     if (text.length >= shortestText && text.length < pieceLength) {
       for (let at = line.indexOf(text); at !== -1; at = line.indexOf(text, at + 1))

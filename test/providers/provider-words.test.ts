@@ -318,6 +318,15 @@ describe('a hostile provider', () => {
     for (const word of ['merger', 'Initech', 'nobody', 'please']) expect(message).not.toContain(word);
   });
 
+  it.each(['\n', '\r\n', '\n\n', '\n  ', '\u2028', '\u200b\n'])(
+    'cannot show a prompt of short lines, separated by %j',
+    async (separator) => {
+      const prompt = ['Name: Ada L.', 'Born: 10.12.', 'Ward: nine', 'HIV: positive', 'Next: Friday'].join(separator);
+      reply = { body: openai(`Cannot read '${prompt}', sorry`) };
+      expect((await said('openai', prompt)).message).toBe("Cannot read '[prompt]', sorry");
+    },
+  );
+
   it('cannot forge log lines, colors, or the direction of text', async () => {
     const text =
       'one\r\n{"level":"info"}\u2028two\t\u001b[31mred\u001b[0m\u0000\u0085\u202Eevil\u2066\uFEFF \uD800 \u{E0041}end';
