@@ -266,6 +266,8 @@ function read(request: IncomingMessage, response: ServerResponse, limit: number)
 
 /** Discards the rest of a refused body, within bounds. */
 function linger(request: IncomingMessage): Promise<void> {
+  // The caller waits for `100 Continue`, which is sent when reading begins.
+  if (request.headers.expect !== undefined && request.readableFlowing === null) return Promise.resolve();
   return new Promise((resolve) => {
     let length = 0;
     const done = (): void => {
@@ -279,8 +281,7 @@ function linger(request: IncomingMessage): Promise<void> {
     };
     const timer = setTimeout(done, lingerMs);
     request.on('data', onData).on('end', done).on('close', done);
-    if (request.headers.expect !== undefined) done();
-    else request.resume();
+    request.resume();
   });
 }
 

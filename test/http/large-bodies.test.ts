@@ -69,6 +69,19 @@ describe('a large body', () => {
     connection.socket.destroy();
   });
 
+  it('is refused after `100 Continue` when the caller has sent the rest, so that it receives the answer', async () => {
+    const { socket, send, closed, rest } = openConnection(service.url);
+    const head = [`POST ${path} HTTP/1.1`, 'Host: test', `Authorization: Bearer ${service.adminKey}`];
+    const body = `{"variables":{"a":${list(maxValues, '[]')},"b":"${'x'.repeat(20_000_000)}"}}`;
+    const fields = ['Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue'];
+    send(`${[...head, ...fields].join('\r\n')}\r\n\r\n`);
+    await once(socket, 'data');
+    const failure = await new Promise((resolve) => socket.write(body, resolve));
+    socket.end();
+    await closed;
+    expect([failure, (await rest()).match(/HTTP\/1.1 \d+/g)]).toEqual([null, ['HTTP/1.1 100', 'HTTP/1.1 400']]);
+  });
+
   it('is read in whatever chunks it comes', async () => {
     const text = `${'é😀漢\\\\"\\u00e9\\ud83d\\ude00'.repeat(700)}\n`;
     const bytes = Buffer.from(JSON.stringify({ variables: { text, a: [0.5, text] } }));
