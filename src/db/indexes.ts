@@ -3,6 +3,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { DatabaseStartError } from './client.ts';
 import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
 import { withRetry } from './retry.ts';
+import type { IndexName } from './schema.ts';
 import { read } from './writes.ts';
 
 /** The indexes that a store needs on one collection. Give every index a name, because messages contain it. */
@@ -31,17 +32,24 @@ export interface DeclaredIndex {
  * Creates the declared indexes of collections without documents, which takes no time, and checks those that exist.
  * Running it again, or in several processes at once, changes nothing.
  *
+ * @param building an index that another process may be building: it is left alone, because some servers list it already
+ *   and let a command that creates it wait for the build
  * @returns the missing indexes of collections with documents. Building them can take minutes.
  * @throws DatabaseStartError when an index of the same name or keys exists with other options
  * @throws ProblemError `database-unavailable`
  */
-export async function ensureIndexes(db: Db, declarations: readonly CollectionIndexes[]): Promise<DeclaredIndex[]> {
+export async function ensureIndexes(
+  db: Db,
+  declarations: readonly CollectionIndexes[],
+  building?: IndexName,
+): Promise<DeclaredIndex[]> {
   const missing = declarations.map(async ({ collection, indexes }) => {
     const present = await indexNames(db, collection);
     const absent = indexes.filter(({ name }) => !present.has(name));
     const hasDocuments =
       absent.length > 0 && (await read(() => db.collection(collection).findOne({}, onlyId))) !== null;
-    const now = hasDocuments ? indexes.filter(({ name }) => present.has(name)) : indexes;
+    const isLeft = (name: string): boolean => building?.collection === collection && building.index === name;
+    const now = indexes.filter(({ name }) => (!hasDocuments || present.has(name)) && !isLeft(name));
     if (now.length > 0) await createTogether(db, collection, now);
     return hasDocuments ? absent.map((index) => ({ collection, index })) : [];
   });

@@ -35,7 +35,7 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
   const schema = await openSchema(database, release, now());
   const isOlder = knownVersion(release) < schema.version();
   // A newer release has dropped indexes that this one would create again.
-  const missing = isOlder ? [] : await ensureIndexes(database.db, indexes);
+  const missing = isOlder ? [] : await ensureIndexes(database.db, indexes, (await schema.read()).building);
   const migrator = createMigrator({ ...options, schema, missing });
   try {
     await migrator.prepare();

@@ -301,6 +301,23 @@ describe('a missing index of a collection with documents', () => {
     expect(await world.schema()).not.toHaveProperty('building');
   });
 
+  it('is left alone by a process that starts during the build', async () => {
+    await addFormerData();
+    const first = await world.open();
+    await first.stop(0);
+    // Some servers list it already, and let a command that creates it wait for the build. Here the command would fail.
+    await numbers(world.database.db).createIndex({ other: 1 }, { name: byName.name });
+    const building = { collection: 'numbers', index: byName.name };
+    await world.database.db
+      .collection<{ _id: string }>('schema')
+      .updateOne({ _id: 'schema' }, { $set: { building, holder: 'another process' } });
+    const process = await world.open({ indexes });
+    expect(process.progress()).toEqual({ status: 'waiting', done: 0, total: 1 });
+    process.start();
+    await process.done();
+    expect(await numbers(world.database.db).indexes()).toMatchObject([{}, byName]);
+  });
+
   it('is built again if the server was killed during the build', async () => {
     await addFormerData();
     const calls: string[] = [];
