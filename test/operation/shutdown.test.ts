@@ -3,6 +3,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { hasCode } from '../../src/runtime/system-error.ts';
 import { createDataFolder } from '../faults/data-folder.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 import { adminKey, createPrompt, send, setUpProcesses } from './operation-harness.ts';
@@ -25,8 +26,13 @@ describe('SIGTERM', () => {
     const answer = send(service, 'POST', `${prompt}/invoke`, held);
     await received(1);
     await terminate(service);
-    const connection = connect(Number(new URL(service.url).port), '127.0.0.1');
-    await expect(once(connection, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    // The message comes right before the listener closes.
+    await until(async () => {
+      const connection = connect(Number(new URL(service.url).port), '127.0.0.1');
+      const failure = await once(connection, 'connect').catch((error: unknown) => error);
+      connection.destroy();
+      return hasCode(failure, 'ECONNREFUSED');
+    });
     processes.mock.release();
     const { status, body } = await answer.then(async (got) => ({ status: got.status, body: await got.json() }));
     expect([status, body]).toEqual([200, expect.objectContaining({ text: expect.stringContaining('Hello') })]);
