@@ -3,7 +3,8 @@ import events from '../../generated/asyncapi.json' with { type: 'json' };
 import api from '../../generated/openapi.json' with { type: 'json' };
 import { findBreakingChanges } from '../../src/codegen/compatibility/breaking-changes.ts';
 import { findUnintended } from '../../src/codegen/compatibility/intended-changes.ts';
-import type { Contracts } from '../../src/codegen/compatibility/surface.ts';
+import { makeReleasedCopy } from '../../src/codegen/compatibility/released-copy.ts';
+import { readSurface, type Contracts } from '../../src/codegen/compatibility/surface.ts';
 import { resolve } from '../../src/codegen/contract.ts';
 
 type Node = Record<string, unknown>;
@@ -541,6 +542,20 @@ describe('the contract guard', () => {
     at(after.api, 'components schemas Tree properties parts')['maxItems'] = 3;
     expect(findBreakingChanges(before, structuredClone(before))).toEqual([]);
     expect(findBreakingChanges(before, after)).toEqual(['createOrder body .tree.parts: maxItems none → 3']);
+  });
+});
+
+describe('the copy that a release stores', () => {
+  const copy = <T extends object>(document: T): T => JSON.parse(makeReleasedCopy(document)) as T;
+
+  it('contains all that the guard compares', () => {
+    const { api, events } = contracts;
+    expect(readSurface({ api: copy(api), events: copy(events) })).toEqual(readSurface(contracts));
+  });
+
+  it('keeps properties with the names of texts', () => {
+    const schema = { type: 'object', description: 'A text.', properties: { description: text, examples: text } };
+    expect(copy({ schema })).toEqual({ schema: { type: 'object', properties: schema.properties } });
   });
 });
 

@@ -1,8 +1,9 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { findBreakingChanges } from './breaking-changes.ts';
 import { findUnintended, type IntendedChanges } from './intended-changes.ts';
+import { makeReleasedCopy } from './released-copy.ts';
 import type { Contracts } from './surface.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -30,9 +31,9 @@ async function readContracts(folder: string): Promise<Contracts> {
 /** Stores the generated contract as the base for later comparisons. */
 async function release(): Promise<void> {
   await mkdir(released, { recursive: true });
-  for (const name of ['openapi.json', 'asyncapi.json']) {
-    await copyFile(path.join(current, name), path.join(released, name));
-  }
+  const { api, events } = await readContracts(current);
+  await writeFile(path.join(released, 'openapi.json'), makeReleasedCopy(api));
+  await writeFile(path.join(released, 'asyncapi.json'), makeReleasedCopy(events));
   await writeFile(intendedFile, noIntendedChanges);
 }
 
