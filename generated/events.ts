@@ -156,6 +156,7 @@ export interface components {
                  */
                 spotName?: string;
                 /**
+                 * Format: int64
                  * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
                  * @example 1584
                  */
@@ -191,6 +192,7 @@ export interface components {
          */
         OrderEndedData: {
             /**
+             * Format: int64
              * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
              * @example 1584
              */
@@ -401,11 +403,13 @@ export interface components {
                  */
                 fiscalDay: string;
                 /**
+                 * Format: int64
                  * @description Number of orders of the day, at most 500,000. The next day counts the rest.
                  * @example 148
                  */
                 orderCount: number;
                 /**
+                 * Format: int64
                  * @description Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.
                  * @example 231642
                  */

@@ -4,7 +4,8 @@ import { clientMethod } from '../src/codegen/client-names.ts';
 
 /**
  * Every string, array and integer has its bounds, in requests and in answers, so that no value is larger than what the
- * receiver can plan for. Strings with `enum` or `const` are bounded already.
+ * receiver can plan for. Strings with `enum` or `const` are bounded already. Generated Java and Go read an integer as one
+ * of 32 bits if its format is not `int64`.
  */
 const boundedSchemas = () => ({
   Schema(schema, { report, location }) {
@@ -20,6 +21,9 @@ const boundedSchemas = () => ({
       .filter((keyword) => schema[keyword] === undefined);
     if (missing.length > 0) {
       report({ message: `${types.join(' or ')} schema without ${missing.join(' and ')}`, location });
+    }
+    if (types.includes('integer') && schema.maximum >= 2 ** 31 && schema.format !== 'int64') {
+      report({ message: 'an integer of more than 31 bits needs format: int64', location });
     }
   },
 });

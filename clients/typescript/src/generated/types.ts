@@ -2209,6 +2209,7 @@ export interface components {
          */
         Pagination: {
             /**
+             * Format: int64
              * @description Number of entries in the whole list. For a list of more than 2,000 entries, the number can be up to 2 seconds old.
              * @example 42
              */
@@ -2345,21 +2346,25 @@ export interface components {
          */
         Usage: {
             /**
+             * Format: int64
              * @description Tokens of the rendered messages.
              * @example 64
              */
             inputTokens: number;
             /**
+             * Format: int64
              * @description Tokens of the generated text, calls of tools and reasoning.
              * @example 13
              */
             outputTokens: number;
             /**
+             * Format: int64
              * @description How many of the input tokens the provider read from its own cache.
              * @example 48
              */
             cachedInputTokens?: number;
             /**
+             * Format: int64
              * @description How many of the output tokens are reasoning. The text of the reasoning is not returned.
              * @example 8
              */
@@ -3248,31 +3253,37 @@ export interface components {
         InvocationCounts: {
             at: components["schemas"]["Timestamp"];
             /**
+             * Format: int64
              * @description Invocations, successful or not. The repeated answer of an `Idempotency-Key` is not counted, nor are the calls of test runs.
              * @example 96
              */
             invocations: number;
             /**
+             * Format: int64
              * @description Invocations without an answer, for example because a variable was missing or the provider failed.
              * @example 2
              */
             errors: number;
             /**
+             * Format: int64
              * @description Invocations that were answered from the cache.
              * @example 18
              */
             cached: number;
             /**
+             * Format: int64
              * @description Input tokens of the answers, without answers from the cache. Identical invocations that shared a call count each.
              * @example 6144
              */
             input_tokens: number;
             /**
+             * Format: int64
              * @description Output tokens of the answers, without answers from the cache.
              * @example 1248
              */
             output_tokens: number;
             /**
+             * Format: int64
              * @description Mean of `X-Latency-Ms` of the answers, in milliseconds, without answers from the cache. Absent if there was none.
              * @example 1874
              */
@@ -4357,11 +4368,13 @@ export interface components {
              */
             object: "response";
             /**
+             * Format: int64
              * @description Unix time of the request, in seconds.
              * @example 1790000000
              */
             created_at: number;
             /**
+             * Format: int64
              * @description Unix time of the end, in seconds; `null` unless `status` is `completed`.
              * @example 1790000002
              */
@@ -4416,6 +4429,7 @@ export interface components {
             /** @description Numbers of tokens, as the provider counts them; 0 if it does not give them. `null` while the response is in progress, and after a failure without them. */
             usage: {
                 /**
+                 * Format: int64
                  * @description Tokens of the request.
                  * @example 64
                  */
@@ -4423,12 +4437,14 @@ export interface components {
                 /** @description Kinds of input tokens. */
                 input_tokens_details: {
                     /**
+                     * Format: int64
                      * @description Tokens that the provider read from its own cache.
                      * @example 48
                      */
                     cached_tokens: number;
                 };
                 /**
+                 * Format: int64
                  * @description Tokens of the answer, including reasoning.
                  * @example 13
                  */
@@ -4436,12 +4452,14 @@ export interface components {
                 /** @description Kinds of output tokens. */
                 output_tokens_details: {
                     /**
+                     * Format: int64
                      * @description Tokens of reasoning.
                      * @example 8
                      */
                     reasoning_tokens: number;
                 };
                 /**
+                 * Format: int64
                  * @description Sum of both.
                  * @example 77
                  */
@@ -4676,6 +4694,7 @@ export interface components {
              */
             object: "model";
             /**
+             * Format: int64
              * @description When the prompt was created, in seconds since 1970; 0 for a model of a provider.
              * @example 1792229400
              */
@@ -4976,11 +4995,13 @@ export interface components {
              */
             closed_at: string;
             /**
+             * Format: int64
              * @description Number of orders that the day counts, at most 500,000. The next day counts the rest. Orders canceled before the close are not counted.
              * @example 148
              */
             order_count: number;
             /**
+             * Format: int64
              * @description Sum of the totals of these orders, with taxes and fees, in the minor unit of the currency.
              * @example 231642
              */
@@ -5366,6 +5387,7 @@ export interface components {
              */
             status: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             /**
+             * Format: int64
              * @description Amount in the minor unit of the currency (ISO 4217). 1584 is 15.84 euros, or 1584 yen.
              * @example 1584
              */
@@ -5549,6 +5571,7 @@ export interface components {
             /** @description Chosen modifiers. Can be empty. */
             modifiers: components["schemas"]["OrderItemModifier"][];
             /**
+             * Format: int64
              * @description `quantity` × (`unit_price` + each modifier's `price` × its `quantity`), without taxes and fees.
              * @example 940
              */
@@ -5601,6 +5624,7 @@ export interface components {
              */
             status: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
             /**
+             * Format: int64
              * @description `subtotal` + `taxes` + `fees`, in the minor unit of the currency. 1584 is 15.84 euros, or 1584 yen.
              * @example 1584
              */
@@ -5614,16 +5638,19 @@ export interface components {
             note?: components["schemas"]["OrderNote"];
             metadata?: components["schemas"]["OrderMetadata"];
             /**
+             * Format: int64
              * @description Sum of the items' totals.
              * @example 1420
              */
             subtotal: number;
             /**
+             * Format: int64
              * @description Tax on the subtotal at the location's tax rate, rounded half-up.
              * @example 128
              */
             taxes: number;
             /**
+             * Format: int64
              * @description Fee on the subtotal at the location's fee rate, rounded half-up.
              * @example 36
              */
@@ -5845,6 +5872,7 @@ export interface components {
          */
         WaitingDeliveries: {
             /**
+             * Format: int64
              * @description Number of waiting deliveries.
              * @example 214
              */
@@ -5909,6 +5937,7 @@ export interface components {
             last_attempt_at?: components["schemas"]["LastAttemptAt"];
             last_success_at?: components["schemas"]["LastSuccessAt"];
             /**
+             * Format: int64
              * @description Number of failed attempts since the last successful attempt or the last change of the integration.
              * @example 0
              */
@@ -6086,6 +6115,7 @@ export interface components {
             last_attempt_at?: components["schemas"]["LastAttemptAt"];
             last_success_at?: components["schemas"]["LastSuccessAt"];
             /**
+             * Format: int64
              * @description Number of failed attempts since the last successful attempt or the last change of the integration.
              * @example 0
              */
@@ -6138,6 +6168,7 @@ export interface components {
             last_attempt_at?: components["schemas"]["DateTimeInput"];
             last_success_at?: components["schemas"]["DateTimeInput"];
             /**
+             * Format: int64
              * @description Any value is accepted and ignored.
              * @example 0
              */
@@ -6274,6 +6305,7 @@ export interface components {
                  */
                 spotName?: string;
                 /**
+                 * Format: int64
                  * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
                  * @example 1584
                  */
@@ -6309,6 +6341,7 @@ export interface components {
          */
         OrderEndedData: {
             /**
+             * Format: int64
              * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
              * @example 1584
              */
@@ -6514,11 +6547,13 @@ export interface components {
                  */
                 fiscalDay: string;
                 /**
+                 * Format: int64
                  * @description Number of orders of the day, at most 500,000. The next day counts the rest.
                  * @example 148
                  */
                 orderCount: number;
                 /**
+                 * Format: int64
                  * @description Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.
                  * @example 231642
                  */
@@ -6643,6 +6678,7 @@ export interface components {
              */
             status: ("running" | "done") | components["schemas"]["OtherValue"];
             /**
+             * Format: int64
              * @description Number of deliveries created so far.
              * @example 23
              */
@@ -6698,16 +6734,19 @@ export interface components {
         AttemptCounts: {
             at: components["schemas"]["Timestamp"];
             /**
+             * Format: int64
              * @description Attempts that got a 2xx.
              * @example 38
              */
             succeeded: number;
             /**
+             * Format: int64
              * @description Attempts that got another answer, or none.
              * @example 2
              */
             failed: number;
             /**
+             * Format: int64
              * @description Mean duration of the attempts, in milliseconds, whether they succeeded or not. Absent if there was none.
              * @example 84
              */
@@ -7234,51 +7273,61 @@ export interface components {
         ServiceCounts: {
             at: components["schemas"]["Timestamp"];
             /**
+             * Format: int64
              * @description Answered requests of all operations, including those that read statistics. Health probes, pages and unknown paths are not counted.
              * @example 412
              */
             requests: number;
             /**
+             * Format: int64
              * @description Requests that the caller caused to fail (4xx), or whose caller closed the connection before the answer.
              * @example 7
              */
             client_errors: number;
             /**
+             * Format: int64
              * @description Requests that failed in the service or at a provider (5xx), and streamed answers that the service cut.
              * @example 1
              */
             server_errors: number;
             /**
+             * Format: int64
              * @description Invocations of prompts, successful or not. An invocation of an unknown prompt or version is not counted, nor is the repeated answer of an `Idempotency-Key`. The calls of test runs are not counted.
              * @example 96
              */
             invocations: number;
             /**
+             * Format: int64
              * @description Invocations that were answered from the cache.
              * @example 18
              */
             cached: number;
             /**
+             * Format: int64
              * @description Invocations without an answer.
              * @example 2
              */
             invocation_errors: number;
             /**
+             * Format: int64
              * @description Input tokens of the answers, without answers from the cache. Identical invocations that shared a call count each.
              * @example 6144
              */
             input_tokens: number;
             /**
+             * Format: int64
              * @description Output tokens of the answers, without answers from the cache.
              * @example 1248
              */
             output_tokens: number;
             /**
+             * Format: int64
              * @description Attempts to deliver an event that got a 2xx.
              * @example 143
              */
             attempts_succeeded: number;
             /**
+             * Format: int64
              * @description Attempts to deliver an event that got another answer, or none.
              * @example 4
              */
@@ -9368,6 +9417,7 @@ export interface components {
              */
             object?: "chat.completion.chunk";
             /**
+             * Format: int64
              * @description When the answer began, in seconds since 1970.
              * @example 1790000000
              */
@@ -9486,11 +9536,13 @@ export interface components {
                  */
                 usage?: {
                     /**
+                     * Format: int64
                      * @description Tokens of the request.
                      * @example 64
                      */
                     input_tokens: number;
                     /**
+                     * Format: int64
                      * @description Tokens of the answer.
                      * @example 13
                      */
@@ -12660,6 +12712,7 @@ export interface operations {
                          */
                         object: "chat.completion";
                         /**
+                         * Format: int64
                          * @description When the answer was made, in seconds since 1970.
                          * @example 1790000000
                          */
@@ -12734,16 +12787,19 @@ export interface operations {
                         /** @description Numbers of tokens, as the provider counts them; 0 if it does not give them. */
                         usage: {
                             /**
+                             * Format: int64
                              * @description Tokens of the messages.
                              * @example 12
                              */
                             prompt_tokens: number;
                             /**
+                             * Format: int64
                              * @description Tokens of the answer, including reasoning.
                              * @example 14
                              */
                             completion_tokens: number;
                             /**
+                             * Format: int64
                              * @description Their sum.
                              * @example 26
                              */
@@ -12751,6 +12807,7 @@ export interface operations {
                             /** @description Absent if the provider does not give it. */
                             prompt_tokens_details?: {
                                 /**
+                                 * Format: int64
                                  * @description How many of them the provider read from its own cache.
                                  * @example 0
                                  */
@@ -12759,6 +12816,7 @@ export interface operations {
                             /** @description Absent if the provider does not give it. */
                             completion_tokens_details?: {
                                 /**
+                                 * Format: int64
                                  * @description How many of them are reasoning.
                                  * @example 0
                                  */
@@ -15809,11 +15867,13 @@ export interface operations {
                          */
                         revoked_at: string;
                         /**
+                         * Format: int64
                          * @description Number of descendants that this request revoked.
                          * @example 3
                          */
                         revoked_descendants: number;
                         /**
+                         * Format: int64
                          * @description Number of descendants that are still active. To revoke them, send `descendants=revoke`.
                          * @example 0
                          */
@@ -16043,21 +16103,25 @@ export interface operations {
                         waiting?: {
                             measured_at: components["schemas"]["Timestamp"];
                             /**
+                             * Format: int64
                              * @description Number of waiting deliveries.
                              * @example 214
                              */
                             count: number;
                             /**
+                             * Format: int64
                              * @description Those that are due and not yet sent.
                              * @example 2
                              */
                             due: number;
                             /**
+                             * Format: int64
                              * @description Those that wait for another attempt, or until sending to a failing receiver continues.
                              * @example 12
                              */
                             retrying: number;
                             /**
+                             * Format: int64
                              * @description Those that are held because their integration is paused or disabled.
                              * @example 200
                              */
