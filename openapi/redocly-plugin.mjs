@@ -1,6 +1,7 @@
 // Rules for `redocly lint` that its own rule set lacks.
 
 import { clientMethod } from '../src/codegen/client-names.ts';
+import { completeContract } from './completion.mjs';
 
 /**
  * Every string, array and integer has its bounds, in requests and in answers, so that no value is larger than what the
@@ -220,6 +221,7 @@ export default function contractPlugin() {
   return {
     id: 'contract',
     typeExtension: { oas3: eventSchemas },
+    preprocessors: { oas3: { complete: completeContract } },
     rules: {
       oas3: {
         'bounded-schemas': boundedSchemas,

@@ -2,22 +2,17 @@ import { addCompatibleErrors } from './compatible-errors.ts';
 import { listOperations, resolve, type OpenApiDocument, type ResponseObject, type Schema } from './contract.ts';
 
 const problemMedia = 'application/problem+json';
-/** Problems that any request can get before it reaches an operation. */
-const anywhere = ['bad-request', 'webhook-loop', 'route-not-found', 'method-not-allowed', 'request-timeout'];
-const anywhereInHttp = ['expectation-failed', 'header-fields-too-large'];
 
 /**
- * Adds the parts of the bundled contract that follow from other parts, and so are not written in `openapi/`: a schema
- * for the problems of each answer, the schemas of streamed events, a `default` answer for each operation, the errors in
- * the form of OpenAI's API, and the session cookie as another way to authenticate wherever a key is accepted.
+ * Adds the schemas to the bundled contract that follow from other parts, and so are not written in `openapi/`: a schema
+ * for the problems of each answer, the schemas of streamed events, and the errors in the form of OpenAI's API. What
+ * operations and answers have in common, `openapi/completion.mjs` adds before.
  */
 export function completeContract(document: OpenApiDocument): OpenApiDocument {
   const completed = structuredClone(document);
-  addDefaultAnswers(completed);
   addCompatibleErrors(completed);
   addProblemSchemas(completed);
   addEventSchemas(completed);
-  addSessionCookie(completed);
   return completed;
 }
 
@@ -102,48 +97,3 @@ function firstExample(document: OpenApiDocument, response: ResponseObject): unkn
   const [example] = Object.values(response.content?.[problemMedia]?.examples ?? {});
   return resolve(document, example)?.value;
 }
-
-/**
- * Adds the statuses and problems that an operation does not list: those of HTTP itself, and those of later releases.
- */
-function addDefaultAnswers(document: OpenApiDocument): void {
-  document.components['responses'] = { ...document.components['responses'], OtherProblem: otherProblem };
-  for (const { operation } of listOperations(document)) {
-    operation.responses['default'] = { $ref: '#/components/responses/OtherProblem' } as never;
-  }
-}
-
-/** A session has the scopes of its key. */
-function addSessionCookie(document: OpenApiDocument): void {
-  for (const { operation } of listOperations(document)) {
-    const scopes = operation.security?.find((alternative) => 'bearerAuth' in alternative)?.['bearerAuth'];
-    if (scopes !== undefined) operation.security?.push({ sessionCookie: scopes });
-  }
-}
-
-const otherProblem = {
-  description: 'Any other failure: the request did not reach the operation, or a later release added a problem type.',
-  'x-problem-types': [...anywhere, ...anywhereInHttp],
-  headers: {
-    'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-    'Cache-Control': { $ref: '#/components/headers/CacheControl' },
-  },
-  content: {
-    [problemMedia]: {
-      schema: { $ref: '#/components/schemas/Problem' },
-      examples: {
-        'method-not-allowed': {
-          summary: 'Method not allowed',
-          value: {
-            type: 'urn:prompt-gateway:problem:method-not-allowed',
-            title: 'Method not allowed',
-            status: 405,
-            detail: 'This path takes GET and POST.',
-            instance: '/api/v1/prompts',
-            request_id: '01J9ZQ4C7N8VX2M5K3T6B1R0DW',
-          },
-        },
-      },
-    },
-  },
-};

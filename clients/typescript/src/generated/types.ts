@@ -1678,6 +1678,232 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * ProblemType
+         * Format: uri
+         * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+         * @example urn:prompt-gateway:problem:missing-variables
+         */
+        ProblemType: string;
+        /**
+         * ProblemTitle
+         * @description Title of the problem type, always the same for a type.
+         * @example Missing variables
+         */
+        ProblemTitle: string;
+        /**
+         * ProblemText
+         * @description What happened in this case, for people.
+         * @example No value for: ticket, customer_name.
+         */
+        ProblemText: string;
+        /**
+         * ProblemDetail
+         * @description One mistake in the request. At most one of `pointer`, `parameter` and `header` is present and names the place.
+         * @example {
+         *       "detail": "must have at least 1 item",
+         *       "pointer": "#/messages"
+         *     }
+         */
+        ProblemDetail: {
+            /**
+             * @description What is wrong at this place.
+             * @example must have at least 1 item
+             */
+            detail: string;
+            /**
+             * @description JSON Pointer into the body, as a URI fragment (RFC 6901, section 6). `#` is the whole body.
+             * @example #/messages
+             */
+            pointer?: string;
+            /**
+             * @description Name of the path or query parameter.
+             * @example limit
+             */
+            parameter?: string;
+            /**
+             * @description Name of the header.
+             * @example X-Timeout-Ms
+             */
+            header?: string;
+        };
+        /**
+         * VariableName
+         * @description A letter or `_`, then letters, digits, `_`, `.` and `-`.
+         * @example customer_name
+         */
+        VariableName: string;
+        /**
+         * OrderStatus
+         * @description - `open`: placed, and not completed or canceled.
+         *     - `completed`: completed. Final.
+         *     - `canceled`: canceled. Final.
+         * @example open
+         * @enum {string}
+         */
+        OrderStatus: "open" | "completed" | "canceled";
+        /**
+         * OtherValue
+         * @description A value that a later release adds. Clients accept it and treat it as unknown.
+         * @example a-later-value
+         */
+        OtherValue: string & {};
+        /**
+         * ProviderStatus
+         * @description HTTP status of the provider's answer, if it answered.
+         * @example 429
+         */
+        ProviderStatus: number;
+        /**
+         * ProviderCode
+         * @description Code of the error, as the provider sent it. If the provider was not reached, the code of the system.
+         * @example context_length_exceeded
+         */
+        ProviderCode: string;
+        /**
+         * ProviderMessage
+         * @description The words of the provider, on one line; `…` at the end if they were longer. Secrets and what looks like a key are replaced by `[redacted]`, and quotes of the request's messages by `[prompt]`. If the provider was not reached, the code of the system and the address. Absent if the provider refused the credentials. For people: a provider can change it at any time.
+         * @example This model's maximum context length is 8192 tokens.
+         */
+        ProviderMessage: string;
+        /**
+         * Retryable
+         * @description Whether the same request may succeed later, and nothing of it may have been billed. The service has already repeated it as often as it does, so wait before you send it again.
+         * @example true
+         */
+        Retryable: boolean;
+        /**
+         * ProviderId
+         * @description Id of a provider, as `GET /api/v1/providers` lists it.
+         * @example openai
+         */
+        ProviderId: string;
+        /**
+         * ModelId
+         * @description Id of a model, as the provider writes it. A model that is not in the provider's list is also passed on.
+         * @example gpt-4.1-mini
+         */
+        ModelId: string;
+        /**
+         * Usage
+         * @description Numbers of tokens, as the provider counts them. If it does not give them, the first two are 0, and the others are absent.
+         * @example {
+         *       "inputTokens": 64,
+         *       "outputTokens": 13
+         *     }
+         */
+        Usage: {
+            /**
+             * Format: int64
+             * @description Tokens of the rendered messages.
+             * @example 64
+             */
+            inputTokens: number;
+            /**
+             * Format: int64
+             * @description Tokens of the generated text, calls of tools and reasoning.
+             * @example 13
+             */
+            outputTokens: number;
+            /**
+             * Format: int64
+             * @description How many of the input tokens the provider read from its own cache.
+             * @example 48
+             */
+            cachedInputTokens?: number;
+            /**
+             * Format: int64
+             * @description How many of the output tokens are reasoning. The text of the reasoning is not returned.
+             * @example 8
+             */
+            reasoningTokens?: number;
+        };
+        /**
+         * FailedAttempt
+         * @description A call to a provider that failed, before another one answered or before the request failed.
+         * @example {
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini",
+         *       "problem": "urn:prompt-gateway:problem:provider-timeout",
+         *       "may_be_billed": true
+         *     }
+         */
+        FailedAttempt: {
+            provider: components["schemas"]["ProviderId"];
+            model: components["schemas"]["ModelId"];
+            problem: components["schemas"]["ProblemType"];
+            provider_code?: components["schemas"]["ProviderCode"];
+            provider_message?: components["schemas"]["ProviderMessage"];
+            usage?: components["schemas"]["Usage"];
+            /**
+             * @description Whether the provider may charge for the call. True after time-outs, connections that broke after the request was sent, broken or invalid answers, and server errors except 503 and 529.
+             * @example true
+             */
+            may_be_billed: boolean;
+        };
+        /**
+         * Problem
+         * @description Error details (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:missing-variables",
+         *       "title": "Missing variables",
+         *       "status": 422,
+         *       "detail": "No value for: ticket, customer_name.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "variables": [
+         *         "ticket",
+         *         "customer_name"
+         *       ]
+         *     }
+         */
+        Problem: {
+            type: components["schemas"]["ProblemType"];
+            title: components["schemas"]["ProblemTitle"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             */
+            status: number;
+            detail: components["schemas"]["ProblemText"];
+            /**
+             * Format: uri-reference
+             * @description Path of the request.
+             * @example /api/v1/prompts/summarise-support-ticket/invoke
+             */
+            instance: string;
+            /**
+             * @description Id of the request, as in the header `X-Request-Id`. Include it when you ask for help.
+             * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+             */
+            request_id: string;
+            /** @description Mistakes in the request, each with its place. */
+            errors?: components["schemas"]["ProblemDetail"][];
+            /** @description With `missing-variables`: names of the variables without a value. With `unknown-variables`: names that the prompt does not know. */
+            variables?: components["schemas"]["VariableName"][];
+            /**
+             * @description Id of the provider, if the problem concerns one.
+             * @example openai
+             */
+            provider?: string;
+            /**
+             * @description Id of the model, if the problem concerns one.
+             * @example gpt-4.1-mini
+             */
+            model?: string;
+            /**
+             * @description With `order-not-open`: status of the order.
+             * @example open
+             */
+            order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
+            provider_status?: components["schemas"]["ProviderStatus"];
+            provider_code?: components["schemas"]["ProviderCode"];
+            provider_message?: components["schemas"]["ProviderMessage"];
+            retryable?: components["schemas"]["Retryable"];
+            /** @description With failures of providers: all calls that failed for this request, the last one included. */
+            attempts?: components["schemas"]["FailedAttempt"][];
+            usage?: components["schemas"]["Usage"];
+        };
+        /**
          * PromptId
          * @description The server sets it; it never changes.
          * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
@@ -1708,12 +1934,6 @@ export interface components {
          * @enum {string}
          */
         MessageRole: "system" | "user" | "assistant";
-        /**
-         * OtherValue
-         * @description A value that a later release adds. Clients accept it and treat it as unknown.
-         * @example a-later-value
-         */
-        OtherValue: string & {};
         /**
          * ContentPart
          * @description A part of a message: a text or an image.
@@ -1777,12 +1997,6 @@ export interface components {
          */
         Messages: components["schemas"]["Message"][];
         /**
-         * VariableName
-         * @description A letter or `_`, then letters, digits, `_`, `.` and `-`.
-         * @example customer_name
-         */
-        VariableName: string;
-        /**
          * VariableDefinition
          * @description Definition of a variable.
          * @example {
@@ -1830,18 +2044,6 @@ export interface components {
          * @example true
          */
         Strict: boolean;
-        /**
-         * ProviderId
-         * @description Id of a provider, as `GET /api/v1/providers` lists it.
-         * @example openai
-         */
-        ProviderId: string;
-        /**
-         * ModelId
-         * @description Id of a model, as the provider writes it. A model that is not in the provider's list is also passed on.
-         * @example gpt-4.1-mini
-         */
-        ModelId: string;
         /**
          * GenerationParameters
          * @description How the model generates. For each member that is left out, the provider uses its default.
@@ -2253,208 +2455,6 @@ export interface components {
             /** @description The prompts of this page. */
             data: components["schemas"]["Prompt"][];
             pagination: components["schemas"]["Pagination"];
-        };
-        /**
-         * ProblemType
-         * Format: uri
-         * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-         * @example urn:prompt-gateway:problem:missing-variables
-         */
-        ProblemType: string;
-        /**
-         * ProblemTitle
-         * @description Title of the problem type, always the same for a type.
-         * @example Missing variables
-         */
-        ProblemTitle: string;
-        /**
-         * ProblemText
-         * @description What happened in this case, for people.
-         * @example No value for: ticket, customer_name.
-         */
-        ProblemText: string;
-        /**
-         * ProblemDetail
-         * @description One mistake in the request. At most one of `pointer`, `parameter` and `header` is present and names the place.
-         * @example {
-         *       "detail": "must have at least 1 item",
-         *       "pointer": "#/messages"
-         *     }
-         */
-        ProblemDetail: {
-            /**
-             * @description What is wrong at this place.
-             * @example must have at least 1 item
-             */
-            detail: string;
-            /**
-             * @description JSON Pointer into the body, as a URI fragment (RFC 6901, section 6). `#` is the whole body.
-             * @example #/messages
-             */
-            pointer?: string;
-            /**
-             * @description Name of the path or query parameter.
-             * @example limit
-             */
-            parameter?: string;
-            /**
-             * @description Name of the header.
-             * @example X-Timeout-Ms
-             */
-            header?: string;
-        };
-        /**
-         * OrderStatus
-         * @description - `open`: placed, and not completed or canceled.
-         *     - `completed`: completed. Final.
-         *     - `canceled`: canceled. Final.
-         * @example open
-         * @enum {string}
-         */
-        OrderStatus: "open" | "completed" | "canceled";
-        /**
-         * ProviderStatus
-         * @description HTTP status of the provider's answer, if it answered.
-         * @example 429
-         */
-        ProviderStatus: number;
-        /**
-         * ProviderCode
-         * @description Code of the error, as the provider sent it. If the provider was not reached, the code of the system.
-         * @example context_length_exceeded
-         */
-        ProviderCode: string;
-        /**
-         * ProviderMessage
-         * @description The words of the provider, on one line; `…` at the end if they were longer. Secrets and what looks like a key are replaced by `[redacted]`, and quotes of the request's messages by `[prompt]`. If the provider was not reached, the code of the system and the address. Absent if the provider refused the credentials. For people: a provider can change it at any time.
-         * @example This model's maximum context length is 8192 tokens.
-         */
-        ProviderMessage: string;
-        /**
-         * Retryable
-         * @description Whether the same request may succeed later, and nothing of it may have been billed. The service has already repeated it as often as it does, so wait before you send it again.
-         * @example true
-         */
-        Retryable: boolean;
-        /**
-         * Usage
-         * @description Numbers of tokens, as the provider counts them. If it does not give them, the first two are 0, and the others are absent.
-         * @example {
-         *       "inputTokens": 64,
-         *       "outputTokens": 13
-         *     }
-         */
-        Usage: {
-            /**
-             * Format: int64
-             * @description Tokens of the rendered messages.
-             * @example 64
-             */
-            inputTokens: number;
-            /**
-             * Format: int64
-             * @description Tokens of the generated text, calls of tools and reasoning.
-             * @example 13
-             */
-            outputTokens: number;
-            /**
-             * Format: int64
-             * @description How many of the input tokens the provider read from its own cache.
-             * @example 48
-             */
-            cachedInputTokens?: number;
-            /**
-             * Format: int64
-             * @description How many of the output tokens are reasoning. The text of the reasoning is not returned.
-             * @example 8
-             */
-            reasoningTokens?: number;
-        };
-        /**
-         * FailedAttempt
-         * @description A call to a provider that failed, before another one answered or before the request failed.
-         * @example {
-         *       "provider": "openai",
-         *       "model": "gpt-4.1-mini",
-         *       "problem": "urn:prompt-gateway:problem:provider-timeout",
-         *       "may_be_billed": true
-         *     }
-         */
-        FailedAttempt: {
-            provider: components["schemas"]["ProviderId"];
-            model: components["schemas"]["ModelId"];
-            problem: components["schemas"]["ProblemType"];
-            provider_code?: components["schemas"]["ProviderCode"];
-            provider_message?: components["schemas"]["ProviderMessage"];
-            usage?: components["schemas"]["Usage"];
-            /**
-             * @description Whether the provider may charge for the call. True after time-outs, connections that broke after the request was sent, broken or invalid answers, and server errors except 503 and 529.
-             * @example true
-             */
-            may_be_billed: boolean;
-        };
-        /**
-         * Problem
-         * @description Error details (RFC 9457).
-         * @example {
-         *       "type": "urn:prompt-gateway:problem:missing-variables",
-         *       "title": "Missing variables",
-         *       "status": 422,
-         *       "detail": "No value for: ticket, customer_name.",
-         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
-         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
-         *       "variables": [
-         *         "ticket",
-         *         "customer_name"
-         *       ]
-         *     }
-         */
-        Problem: {
-            type: components["schemas"]["ProblemType"];
-            title: components["schemas"]["ProblemTitle"];
-            /**
-             * @description HTTP status of the answer.
-             * @example 422
-             */
-            status: number;
-            detail: components["schemas"]["ProblemText"];
-            /**
-             * Format: uri-reference
-             * @description Path of the request.
-             * @example /api/v1/prompts/summarise-support-ticket/invoke
-             */
-            instance: string;
-            /**
-             * @description Id of the request, as in the header `X-Request-Id`. Include it when you ask for help.
-             * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
-             */
-            request_id: string;
-            /** @description Mistakes in the request, each with its place. */
-            errors?: components["schemas"]["ProblemDetail"][];
-            /** @description With `missing-variables`: names of the variables without a value. With `unknown-variables`: names that the prompt does not know. */
-            variables?: components["schemas"]["VariableName"][];
-            /**
-             * @description Id of the provider, if the problem concerns one.
-             * @example openai
-             */
-            provider?: string;
-            /**
-             * @description Id of the model, if the problem concerns one.
-             * @example gpt-4.1-mini
-             */
-            model?: string;
-            /**
-             * @description With `order-not-open`: status of the order.
-             * @example open
-             */
-            order_status?: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
-            provider_status?: components["schemas"]["ProviderStatus"];
-            provider_code?: components["schemas"]["ProviderCode"];
-            provider_message?: components["schemas"]["ProviderMessage"];
-            retryable?: components["schemas"]["Retryable"];
-            /** @description With failures of providers: all calls that failed for this request, the last one included. */
-            attempts?: components["schemas"]["FailedAttempt"][];
-            usage?: components["schemas"]["Usage"];
         };
         /**
          * ContentPartInput
@@ -9813,6 +9813,31 @@ export interface components {
         };
     };
     responses: {
+        /** @description The resource has not changed since the `ETag` in `If-None-Match`. No body. */
+        NotModified: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The body is not JSON, or a parameter, a header or the body does not follow the contract. */
+        InvalidRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["InvalidRequestProblem"];
+            };
+        };
         /** @description A path parameter, query parameter or header does not follow the contract. */
         InvalidParameters: {
             headers: {
@@ -9824,6 +9849,17 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["InvalidParametersProblem"];
+            };
+        };
+        /** @description A parameter is not valid, or the operation does not know it. */
+        InvalidPublicRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["InvalidPublicRequestProblem"];
             };
         };
         /** @description The API key is missing, unknown, expired or revoked. */
@@ -9863,58 +9899,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["NotAcceptableProblem"];
             };
         };
-        /** @description The API key has sent too many requests, or has too much in progress or stored; or too many keys from this address were refused. */
-        RateLimited: {
+        /** @description The `Accept` header excludes the media type of the answer. */
+        PublicNotAcceptable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["RateLimitedProblem"];
-            };
-        };
-        /** @description The service failed unexpectedly. */
-        InternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["InternalErrorProblem"];
-            };
-        };
-        /** @description The service is temporarily unavailable. */
-        ServiceUnavailable: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ServiceUnavailableProblem"];
-            };
-        };
-        /** @description The body is not JSON, or a parameter, a header or the body does not follow the contract. */
-        InvalidRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["InvalidRequestProblem"];
+                "application/problem+json": components["schemas"]["PublicNotAcceptableProblem"];
             };
         };
         /** @description The request did not arrive in time. */
@@ -9928,6 +9921,19 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["RequestTimeoutProblem"];
+            };
+        };
+        /** @description The resource has changed since the `ETag` in `If-Match`. This request changed nothing. */
+        PreconditionFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["PreconditionFailedProblem"];
             };
         };
         /** @description The body is too large. The limit is 1 MiB; 20 MiB for a body that invokes or renders a prompt or calls a model; 16 KiB for an operation that needs no key. */
@@ -9956,17 +9962,68 @@ export interface components {
                 "application/problem+json": components["schemas"]["UnsupportedMediaTypeProblem"];
             };
         };
-        /** @description The resource has not changed since the `ETag` in `If-None-Match`. No body. */
-        NotModified: {
+        /** @description The API key has sent too many requests, or has too much in progress or stored; or too many keys from this address were refused. */
+        RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["CacheControl"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                ETag: components["headers"]["ETag"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
-            content?: never;
+            content: {
+                "application/problem+json": components["schemas"]["RateLimitedProblem"];
+            };
+        };
+        /** @description The service failed unexpectedly. */
+        InternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["InternalErrorProblem"];
+            };
+        };
+        /** @description The service failed unexpectedly. */
+        PublicInternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["PublicInternalErrorProblem"];
+            };
+        };
+        /** @description The service is temporarily unavailable. */
+        ServiceUnavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ServiceUnavailableProblem"];
+            };
+        };
+        /** @description Any other failure: the request did not reach the operation, or a later release added a problem type. */
+        OtherProblem: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
         };
         /** @description No prompt has this id or slug. */
         PromptNotFound: {
@@ -9979,19 +10036,6 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["PromptNotFoundProblem"];
-            };
-        };
-        /** @description The resource has changed since the `ETag` in `If-Match`. This request changed nothing. */
-        PreconditionFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["PreconditionFailedProblem"];
             };
         };
         /** @description Other requests kept changing the resource. This request changed nothing. */
@@ -10245,39 +10289,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["DeliveryNotFoundProblem"];
             };
         };
-        /** @description A parameter is not valid, or the operation does not know it. */
-        InvalidPublicRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["InvalidPublicRequestProblem"];
-            };
-        };
-        /** @description The `Accept` header excludes the media type of the answer. */
-        PublicNotAcceptable: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["PublicNotAcceptableProblem"];
-            };
-        };
-        /** @description The service failed unexpectedly. */
-        PublicInternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["PublicInternalErrorProblem"];
-            };
-        };
         /** @description No API key has this id. */
         ApiKeyNotFound: {
             headers: {
@@ -10289,17 +10300,6 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["ApiKeyNotFoundProblem"];
-            };
-        };
-        /** @description Any other failure: the request did not reach the operation, or a later release added a problem type. */
-        OtherProblem: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
@@ -10759,15 +10759,15 @@ export interface components {
          */
         LocationHeader: string;
         /**
-         * @description Identifies the current state of the resource, for `If-Match` and `If-None-Match`.
-         * @example "Zk3v9QwLx0uT1c"
-         */
-        ETag: string;
-        /**
          * @description `true` if this is the stored answer to an earlier request with the same idempotency key.
          * @example true
          */
         IdempotencyReplayed: "true";
+        /**
+         * @description Identifies the current state of the resource, for `If-Match` and `If-None-Match`.
+         * @example "Zk3v9QwLx0uT1c"
+         */
+        ETag: string;
         /**
          * @description Time to wait before the next attempt, in seconds. Absent if waiting does not help.
          * @example 2
@@ -10885,8 +10885,8 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Location: components["headers"]["LocationHeader"];
-                    ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11455,8 +11455,8 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    ETag: components["headers"]["ETag"];
                     Location: components["headers"]["LocationHeader"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11659,6 +11659,7 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     /**
                      * @description Id of the prompt that ran.
                      * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
@@ -11695,7 +11696,6 @@ export interface operations {
                      * @example 35
                      */
                     Age?: number;
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     /**
                      * @description `no` for a stream, so that reverse proxies pass on its events at once.
                      * @example no
@@ -12027,12 +12027,12 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Location: components["headers"]["LocationHeader"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     /**
                      * @description The preference that was applied.
                      * @example respond-async
                      */
                     "Preference-Applied": "respond-async";
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12687,10 +12687,10 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "X-Provider": components["headers"]["AnsweringProvider"];
                     "X-Model": components["headers"]["AnsweringModel"];
                     "X-Served-Version": components["headers"]["ServedVersion"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     /**
                      * @description `no` for a stream, so that reverse proxies pass on its chunks at once.
                      * @example no
@@ -12880,10 +12880,10 @@ export interface operations {
                     "Cache-Control": components["headers"]["CacheControl"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "X-Provider": components["headers"]["AnsweringProvider"];
                     "X-Model": components["headers"]["AnsweringModel"];
                     "X-Served-Version": components["headers"]["ServedVersion"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     /**
                      * @description `no` for a stream, so that reverse proxies pass on its events at once.
                      * @example no
@@ -13097,8 +13097,8 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Location: components["headers"]["LocationHeader"];
-                    ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13532,8 +13532,8 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Location: components["headers"]["LocationHeader"];
-                    ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13775,8 +13775,8 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Location: components["headers"]["LocationHeader"];
-                    ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14031,8 +14031,8 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Location: components["headers"]["LocationHeader"];
-                    ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14290,8 +14290,8 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     Location: components["headers"]["LocationHeader"];
-                    ETag: components["headers"]["ETag"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15592,9 +15592,9 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "Cache-Control": components["headers"]["CacheControl"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {

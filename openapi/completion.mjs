@@ -1,0 +1,182 @@
+// What follows from the rest of the contract, and so is not written in `openapi/`: common answers, their headers, the
+// examples of problems, the ways to authenticate. Redocly applies these rules before it lints or bundles. What an
+// operation or an answer states itself counts.
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+
+const folder = import.meta.dirname;
+const problemTypes = parse(readFileSync(path.join(folder, 'problems.yaml'), 'utf8'));
+
+const needsKey = ({ security }) => security.length > 0;
+const isPublic = ({ security }) => security.length === 0;
+const needsScope = ({ security }) => security.some(({ bearerAuth = [] }) => bearerAuth.length > 0);
+const hasBody = ({ requestBody }) => requestBody !== undefined;
+const takes = ({ parameters = [] }, name) =>
+  parameters.some(({ $ref }) => $ref?.endsWith(`/parameters/${name}.yaml`) === true);
+
+/** The answers of an operation, from `components/responses`. For a status, the first that applies counts. */
+const commonAnswers = [
+  { status: 304, answer: 'NotModified', when: (operation) => needsKey(operation) && takes(operation, 'IfNoneMatch') },
+  { status: 400, answer: 'InvalidRequest', when: hasBody },
+  { status: 400, answer: 'InvalidParameters', when: needsKey },
+  { status: 400, answer: 'InvalidPublicRequest', when: isPublic },
+  { status: 401, answer: 'Unauthenticated', when: needsKey },
+  { status: 403, answer: 'InsufficientScope', when: needsScope },
+  { status: 406, answer: 'NotAcceptable', when: needsKey },
+  { status: 406, answer: 'PublicNotAcceptable', when: isPublic },
+  { status: 408, answer: 'RequestTimeout', when: hasBody },
+  { status: 412, answer: 'PreconditionFailed', when: (operation) => takes(operation, 'IfMatch') },
+  { status: 413, answer: 'ContentTooLarge', when: hasBody },
+  { status: 415, answer: 'UnsupportedMediaType', when: hasBody },
+  { status: 429, answer: 'RateLimited', when: needsKey },
+  { status: 500, answer: 'InternalError', when: needsKey },
+  { status: 500, answer: 'PublicInternalError', when: isPublic },
+  { status: 503, answer: 'ServiceUnavailable', when: needsKey },
+  { status: 'default', answer: 'OtherProblem', when: () => true },
+];
+
+const succeeds = ({ status }) => status.startsWith('2');
+const isCounted = ({ status, operation }) => needsKey(operation) && !['401', '403', 'default'].includes(status);
+/** Whoever can compare the state of a resource gets it, but not from the operation that deletes the resource. */
+const showsState = ({ operation, method }) =>
+  takes(operation, 'IfNoneMatch') || (takes(operation, 'IfMatch') && method !== 'delete');
+
+/** The headers of an answer, from `components/headers`. An answer of several operations has those of each of them. */
+const commonHeaders = [
+  { name: 'X-Request-Id', header: 'RequestId', when: () => true },
+  { name: 'Cache-Control', header: 'CacheControl', when: () => true },
+  { name: 'RateLimit', header: 'RateLimit', when: isCounted },
+  { name: 'RateLimit-Policy', header: 'RateLimitPolicy', when: isCounted },
+  {
+    name: 'WWW-Authenticate',
+    header: 'WwwAuthenticate',
+    when: ({ status, operation }) => status === '401' || (status === '403' && needsKey(operation)),
+  },
+  {
+    name: 'Location',
+    header: 'LocationHeader',
+    when: ({ status, operation }) => ['201', '202'].includes(status) && needsKey(operation),
+  },
+  {
+    name: 'ETag',
+    header: 'ETag',
+    when: (answer) => answer.status === '304' || (succeeds(answer) && showsState(answer)),
+  },
+  { name: 'Link', header: 'Link', when: (answer) => succeeds(answer) && takes(answer.operation, 'After') },
+  {
+    name: 'Idempotency-Replayed',
+    header: 'IdempotencyReplayed',
+    when: (answer) => succeeds(answer) && takes(answer.operation, 'IdempotencyKey'),
+  },
+  { name: 'Retry-After', header: 'RetryAfter', when: ({ status }) => ['429', '503'].includes(status) },
+  {
+    name: 'Retry-After',
+    header: 'RetryAfterIfTemporary',
+    when: ({ types }) => types.includes('idempotency-key-in-use'),
+  },
+];
+
+/** Where a bearer token is accepted, the key can be in the other header, or a session can take its place. */
+const otherWays = ['apiKeyHeader', 'sessionCookie'];
+
+/** The preprocessor of Redocly. */
+export function completeContract() {
+  /** The answers in `components/responses` by their `$ref`. `openapi.yaml` lists them, so Redocly has read them. */
+  let listed;
+
+  function completeOperation(operation, { method, route, find }) {
+    for (const { status, answer, when } of commonAnswers) {
+      if (when(operation)) operation.responses[status] ??= component(`responses/${answer}`);
+    }
+    for (const [status, answer] of Object.entries(operation.responses)) {
+      const isShared = answer.$ref !== undefined;
+      const instance = isShared ? undefined : examplePath(route, (operation.parameters ?? []).map(find));
+      completeAnswer(listed.get(answer.$ref) ?? find(answer), { status, operation, method, instance });
+    }
+    const scopes = operation.security.find(({ bearerAuth }) => bearerAuth !== undefined)?.bearerAuth;
+    if (scopes !== undefined) operation.security.push(...otherWays.map((way) => ({ [way]: scopes })));
+  }
+
+  return {
+    Root({ components }, { resolve }) {
+      const examples = Object.entries(problemTypes).filter(([, { example }]) => example !== undefined);
+      components.examples = Object.fromEntries(
+        examples.map(([type, { example }]) => [exampleName(type), problemExample({ type, ...example })]),
+      );
+      listed = new Map(
+        Object.entries(components.responses).map(([name, answer]) => [
+          component(`responses/${name}`).$ref,
+          resolve(answer).node,
+        ]),
+      );
+    },
+    PathItem(item, { key: route, resolve, location }) {
+      const find = (node) => resolve(node, location.source.absoluteRef).node;
+      for (const [method, operation] of Object.entries(item)) completeOperation(operation, { method, route, find });
+    },
+  };
+}
+
+/** Completes an answer in its place, also one that was completed for another operation. */
+function completeAnswer(answer, { instance, ...place }) {
+  const { description, 'x-problems': problems, headers, ...rest } = answer;
+  const types = problems?.map((problem) => problem.type ?? problem) ?? rest['x-problem-types'] ?? [];
+  const derived = commonHeaders.filter(({ when }) => when({ ...place, types }));
+  for (const key of Object.keys(answer)) Reflect.deleteProperty(answer, key);
+  Object.assign(answer, {
+    description,
+    ...(types.length > 0 && { 'x-problem-types': [...new Set(types)] }),
+    headers: {
+      ...Object.fromEntries(derived.map(({ name, header }) => [name, component(`headers/${header}`)])),
+      ...headers,
+    },
+    ...(problems !== undefined && { content: { 'application/problem+json': problemContent(problems, instance) } }),
+    ...rest,
+  });
+}
+
+/**
+ * `x-problems` lists the problems of an answer. Each is a type, or an object with the type and the fields of an example.
+ * Without fields, the example is that of `problems.yaml`, if it has one.
+ */
+function problemContent(problems, instance) {
+  const examples = problems.flatMap((problem) => {
+    const { type, name = type, example, ...fields } = typeof problem === 'string' ? { type: problem } : problem;
+    const entry = problemTypes[type];
+    if (entry === undefined) throw new Error(`problems.yaml has no ${type}`);
+    if (example !== undefined) return [[name, example]];
+    if (fields.detail !== undefined) return [[name, problemExample({ type, instance, ...fields })]];
+    return entry.example === undefined ? [] : [[name, sharedExample(type)]];
+  });
+  return { schema: component('schemas/Problem'), examples: Object.fromEntries(examples) };
+}
+
+/** @param fields `detail`, `instance` (the path of the request), `errors` and others; `summary` if it is not the title */
+function problemExample({ type, summary, detail, instance, ...fields }) {
+  const { title, status } = problemTypes[type];
+  if (instance === undefined) throw new Error(`the example of ${type} in a shared answer needs an instance`);
+  const [urn, request_id] = [`urn:prompt-gateway:problem:${type}`, '01J9ZQ4C7N8VX2M5K3T6B1R0DW'];
+  return { summary: summary ?? title, value: { type: urn, title, status, detail, instance, request_id, ...fields } };
+}
+
+function exampleName(type) {
+  return `problem-${type}`;
+}
+
+function sharedExample(type) {
+  return { $ref: `${path.join(folder, 'openapi.yaml')}#/components/examples/${exampleName(type)}` };
+}
+
+function component(name) {
+  return { $ref: path.join(folder, 'components', `${name}.yaml`) };
+}
+
+/** A path with the examples of its parameters. */
+function examplePath(route, parameters) {
+  return route.replaceAll(/\{(\w+)\}/g, (_, name) => {
+    const { example, schema } = parameters.find((parameter) => parameter.name === name);
+    return example ?? schema.examples[0];
+  });
+}
