@@ -5,11 +5,10 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const ORDER_PLACED = validate20;
-const schema31 = {"title":"OrderPlaced","type":"object","description":"An order has been placed at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_PLACED`.","const":"ORDER_PLACED","examples":["ORDER_PLACED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"The products, place and total of the order. Names are those of the time when the order was placed.","required":["itemNames","itemTags","total","currency","locationId"],"properties":{"itemNames":{"type":"array","description":"Names of the ordered products, one for each line of the order.","maxItems":200,"items":{"type":"string","description":"Name of a product.","maxLength":200,"examples":["Flat white"]},"examples":[["Flat white","Apple pie"]]},"itemTags":{"type":"array","description":"Tags of the ordered products, without repetitions.","maxItems":10000,"items":{"type":"string","description":"Tag of a product.","maxLength":100,"examples":["coffee"]},"examples":[["coffee","hot","pastry"]]},"spotName":{"type":"string","description":"Name of the spot where the order was placed. Absent if the order has no spot.","maxLength":200,"examples":["Table 4"]},"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"zoneName":{"type":"string","description":"Name of the zone of the spot. Absent if the order has no spot.","maxLength":200,"examples":["Terrace"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"}],"$id":"ORDER_PLACED"};
+const schema31 = {"title":"OrderPlaced","type":"object","description":"An order has been placed at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_PLACED`.","const":"ORDER_PLACED","examples":["ORDER_PLACED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"OrderPlacedData","description":"The products, place and total of the order. Names are those of the time when the order was placed.","required":["itemNames","itemTags","total","currency","locationId"],"properties":{"itemNames":{"type":"array","description":"Names of the ordered products, one for each line of the order.","maxItems":200,"items":{"type":"string","description":"Name of a product.","maxLength":200,"examples":["Flat white"]},"examples":[["Flat white","Apple pie"]]},"itemTags":{"type":"array","description":"Tags of the ordered products, without repetitions.","maxItems":10000,"items":{"type":"string","description":"Tag of a product.","maxLength":100,"examples":["coffee"]},"examples":[["coffee","hot","pastry"]]},"spotName":{"type":"string","description":"Name of the spot where the order was placed. Absent if the order has no spot.","maxLength":200,"examples":["Table 4"]},"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"zoneName":{"type":"string","description":"Name of the zone of the spot. Absent if the order has no spot.","maxLength":200,"examples":["Terrace"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"}],"$id":"ORDER_PLACED"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", "u");
-const pattern5 = new RegExp("^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", "u");
-const pattern6 = new RegExp("^[A-Z]{3}$", "u");
+const pattern5 = new RegExp("^[A-Z]{3}$", "u");
 const formats0 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 const formats2 = require("ajv-formats/dist/formats").fullFormats.int64;
 
@@ -87,15 +86,9 @@ validate20.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/prope
 return false;
 }
 else {
-if(!pattern5.test(data2)){
-validate20.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
-return false;
-}
-else {
 if(!(formats0.validate(data2))){
 validate20.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
-}
 }
 }
 }
@@ -276,7 +269,7 @@ validate20.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/p
 return false;
 }
 else {
-if(!pattern6.test(data10)){
+if(!pattern5.test(data10)){
 validate20.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
@@ -424,7 +417,7 @@ return errors === 0;
 validate20.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const ORDER_COMPLETED = validate21;
-const schema32 = {"title":"OrderCompleted","type":"object","description":"An order has been completed.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_COMPLETED`.","const":"ORDER_COMPLETED","examples":["ORDER_COMPLETED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"}],"$id":"ORDER_COMPLETED"};
+const schema32 = {"title":"OrderCompleted","type":"object","description":"An order has been completed.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_COMPLETED`.","const":"ORDER_COMPLETED","examples":["ORDER_COMPLETED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"}],"$id":"ORDER_COMPLETED"};
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="ORDER_COMPLETED" */;
@@ -500,15 +493,9 @@ validate21.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/prope
 return false;
 }
 else {
-if(!pattern5.test(data2)){
-validate21.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
-return false;
-}
-else {
 if(!(formats0.validate(data2))){
 validate21.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
-}
 }
 }
 }
@@ -578,7 +565,7 @@ validate21.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/p
 return false;
 }
 else {
-if(!pattern6.test(data5)){
+if(!pattern5.test(data5)){
 validate21.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
@@ -701,7 +688,7 @@ return errors === 0;
 validate21.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const ORDER_CANCELED = validate22;
-const schema33 = {"title":"OrderCanceled","type":"object","description":"An order has been canceled.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_CANCELED`.","const":"ORDER_CANCELED","examples":["ORDER_CANCELED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_CANCELED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"}],"$id":"ORDER_CANCELED"};
+const schema33 = {"title":"OrderCanceled","type":"object","description":"An order has been canceled.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_CANCELED`.","const":"ORDER_CANCELED","examples":["ORDER_CANCELED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_CANCELED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"}],"$id":"ORDER_CANCELED"};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="ORDER_CANCELED" */;
@@ -777,15 +764,9 @@ validate22.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/prope
 return false;
 }
 else {
-if(!pattern5.test(data2)){
-validate22.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
-return false;
-}
-else {
 if(!(formats0.validate(data2))){
 validate22.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
-}
 }
 }
 }
@@ -855,7 +836,7 @@ validate22.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/p
 return false;
 }
 else {
-if(!pattern6.test(data5)){
+if(!pattern5.test(data5)){
 validate22.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
@@ -978,7 +959,7 @@ return errors === 0;
 validate22.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const PRODUCT_UPDATED = validate23;
-const schema34 = {"title":"ProductUpdated","type":"object","description":"A product at a location has been updated.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `PRODUCT_UPDATED`.","const":"PRODUCT_UPDATED","examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"Location of the product. To see the change, get the product from the API.","required":["locationId"],"properties":{"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"}],"$id":"PRODUCT_UPDATED"};
+const schema34 = {"title":"ProductUpdated","type":"object","description":"A product at a location has been updated.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `PRODUCT_UPDATED`.","const":"PRODUCT_UPDATED","examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"ProductUpdatedData","description":"Location of the product. To see the change, get the product from the API.","required":["locationId"],"properties":{"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"}],"$id":"PRODUCT_UPDATED"};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="PRODUCT_UPDATED" */;
@@ -1054,15 +1035,9 @@ validate23.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/prope
 return false;
 }
 else {
-if(!pattern5.test(data2)){
-validate23.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
-return false;
-}
-else {
 if(!(formats0.validate(data2))){
 validate23.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
-}
 }
 }
 }
@@ -1167,9 +1142,9 @@ return errors === 0;
 validate23.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const CATEGORY_UPDATED = validate24;
-const schema35 = {"title":"CategoryUpdated","type":"object","description":"A category at a location has been updated, or a product in it.","required":["type","targetUuid","targetId","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `CATEGORY_UPDATED`.","const":"CATEGORY_UPDATED","examples":["CATEGORY_UPDATED"]},"targetUuid":{"type":"null","description":"Always `null`, because categories have no UUID. The header `X-Service-Event-Target-UUID` is left out.","examples":[null]},"targetId":{"type":"string","description":"Id of the category.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"Why the event was sent.","required":["cause","locationId"],"properties":{"cause":{"type":"object","description":"The update that caused the event.","required":["type"],"properties":{"type":{"type":"string","description":"- `CATEGORY_UPDATED`: the category itself was updated.\n- `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.\n\nLater releases may add causes.","pattern":"^[A-Z]+(_[A-Z]+)*$","maxLength":64,"examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product, if the update of a product is the cause.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]}}},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:12:44.031Z","data":{"cause":{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"0e6b94d7-c2f1-4835-9ad0-5b83e6f71c2d"}],"$id":"CATEGORY_UPDATED"};
-const pattern23 = new RegExp("^cat_[0-9a-f]{32}$", "u");
-const pattern25 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+const schema35 = {"title":"CategoryUpdated","type":"object","description":"A category at a location has been updated, or a product in it.","required":["type","targetUuid","targetId","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `CATEGORY_UPDATED`.","const":"CATEGORY_UPDATED","examples":["CATEGORY_UPDATED"]},"targetUuid":{"type":["string","null"],"description":"Always `null`, because categories have no UUID. The header `X-Service-Event-Target-UUID` is left out.","maxLength":36,"examples":[null]},"targetId":{"type":"string","description":"Id of the category.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"CategoryUpdatedData","description":"Why the event was sent.","required":["cause","locationId"],"properties":{"cause":{"type":"object","title":"CategoryUpdateCause","description":"The update that caused the event.","required":["type"],"properties":{"type":{"type":"string","description":"- `CATEGORY_UPDATED`: the category itself was updated.\n- `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.\n\nLater releases may add causes.","pattern":"^[A-Z]+(_[A-Z]+)*$","maxLength":64,"examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product, if the update of a product is the cause.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]}}},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:12:44.031Z","data":{"cause":{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"0e6b94d7-c2f1-4835-9ad0-5b83e6f71c2d"}],"$id":"CATEGORY_UPDATED"};
+const pattern19 = new RegExp("^cat_[0-9a-f]{32}$", "u");
+const pattern20 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="CATEGORY_UPDATED" */;
@@ -1208,10 +1183,19 @@ var valid0 = true;
 }
 if(valid0){
 if(data.targetUuid !== undefined){
+let data1 = data.targetUuid;
 const _errs3 = errors;
-if(data.targetUuid !== null){
-validate24.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if((typeof data1 !== "string") && (data1 !== null)){
+validate24.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/type",keyword:"type",params:{type: schema35.properties.targetUuid.type},message:"must be string,null"}];
 return false;
+}
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
+validate24.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+}
 }
 var valid0 = _errs3 === errors;
 }
@@ -1229,7 +1213,7 @@ validate24.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/proper
 return false;
 }
 else {
-if(!pattern23.test(data2)){
+if(!pattern19.test(data2)){
 validate24.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -1257,15 +1241,9 @@ validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/prope
 return false;
 }
 else {
-if(!pattern5.test(data3)){
-validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
-return false;
-}
-else {
 if(!(formats0.validate(data3))){
 validate24.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
-}
 }
 }
 }
@@ -1313,7 +1291,7 @@ validate24.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#
 return false;
 }
 else {
-if(!pattern25.test(data6)){
+if(!pattern20.test(data6)){
 validate24.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#/properties/data/properties/cause/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""}];
 return false;
 }
@@ -1454,8 +1432,7 @@ return errors === 0;
 validate24.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const FISCAL_DAY_END = validate25;
-const schema36 = {"title":"FiscalDayEnd","type":"object","description":"The fiscal day has ended at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `FISCAL_DAY_END`.","const":"FISCAL_DAY_END","examples":["FISCAL_DAY_END"]},"targetUuid":{"type":"string","description":"Id of the location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"The day that ended, and its orders. Orders canceled before the close are not counted.","required":["fiscalDay","orderCount","total","currency","locationName","locationId"],"properties":{"fiscalDay":{"type":"string","description":"Date of the fiscal day.","format":"date","pattern":"^\\d{4}-\\d{2}-\\d{2}$","maxLength":10,"examples":["2026-11-06"]},"orderCount":{"type":"integer","format":"int64","description":"Number of orders of the day, at most 500,000. The next day counts the rest.","minimum":0,"maximum":9007199254740991,"examples":[148]},"total":{"type":"integer","format":"int64","description":"Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.","minimum":0,"maximum":9007199254740991,"examples":[231642]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationName":{"type":"string","description":"Name of the location.","maxLength":200,"examples":["Canal Café"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"}],"$id":"FISCAL_DAY_END"};
-const pattern31 = new RegExp("^\\d{4}-\\d{2}-\\d{2}$", "u");
+const schema36 = {"title":"FiscalDayEnd","type":"object","description":"The fiscal day has ended at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `FISCAL_DAY_END`.","const":"FISCAL_DAY_END","examples":["FISCAL_DAY_END"]},"targetUuid":{"type":"string","description":"Id of the location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"FiscalDayEndData","description":"The day that ended, and its orders. Orders canceled before the close are not counted.","required":["fiscalDay","orderCount","total","currency","locationName","locationId"],"properties":{"fiscalDay":{"type":"string","description":"Date of the fiscal day.","format":"date","maxLength":10,"examples":["2026-11-06"]},"orderCount":{"type":"integer","format":"int64","description":"Number of orders of the day, at most 500,000. The next day counts the rest.","minimum":0,"maximum":9007199254740991,"examples":[148]},"total":{"type":"integer","format":"int64","description":"Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.","minimum":0,"maximum":9007199254740991,"examples":[231642]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationName":{"type":"string","description":"Name of the location.","maxLength":200,"examples":["Canal Café"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"}],"$id":"FISCAL_DAY_END"};
 const formats18 = require("ajv-formats/dist/formats").fullFormats.date;
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -1532,15 +1509,9 @@ validate25.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/prope
 return false;
 }
 else {
-if(!pattern5.test(data2)){
-validate25.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
-return false;
-}
-else {
 if(!(formats0.validate(data2))){
 validate25.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
-}
 }
 }
 }
@@ -1578,15 +1549,9 @@ validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/
 return false;
 }
 else {
-if(!pattern31.test(data4)){
-validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}$"+"\""}];
-return false;
-}
-else {
 if(!(formats18.validate(data4))){
 validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
 return false;
-}
 }
 }
 }
@@ -1678,7 +1643,7 @@ validate25.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/p
 return false;
 }
 else {
-if(!pattern6.test(data7)){
+if(!pattern5.test(data7)){
 validate25.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
@@ -1803,7 +1768,7 @@ return errors === 0;
 validate25.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const TEST = validate26;
-const schema37 = {"title":"TestEvent","type":"object","description":"An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.","required":["type","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `TEST`.","const":"TEST","examples":["TEST"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","description":"No fields. Later releases may add fields.","additionalProperties":true,"examples":[{}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"}],"$id":"TEST"};
+const schema37 = {"title":"TestEvent","type":"object","description":"An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.","required":["type","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `TEST`.","const":"TEST","examples":["TEST"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"TestEventData","description":"No fields. Later releases may add fields.","additionalProperties":true,"examples":[{}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"}],"$id":"TEST"};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="TEST" */;
@@ -1852,15 +1817,9 @@ validate26.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/prope
 return false;
 }
 else {
-if(!pattern5.test(data1)){
-validate26.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},message:"must match pattern \""+"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"+"\""}];
-return false;
-}
-else {
 if(!(formats0.validate(data1))){
 validate26.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
-}
 }
 }
 }

@@ -131,7 +131,10 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description The products, place and total of the order. Names are those of the time when the order was placed. */
+            /**
+             * OrderPlacedData
+             * @description The products, place and total of the order. Names are those of the time when the order was placed.
+             */
             data: {
                 /**
                  * @description Names of the ordered products, one for each line of the order.
@@ -299,7 +302,10 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description Location of the product. To see the change, get the product from the API. */
+            /**
+             * ProductUpdatedData
+             * @description Location of the product. To see the change, get the product from the API.
+             */
             data: {
                 locationId: components["schemas"]["EventLocationId"];
             };
@@ -334,16 +340,22 @@ export interface components {
              * @description Always `null`, because categories have no UUID. The header `X-Service-Event-Target-UUID` is left out.
              * @example null
              */
-            targetUuid: null;
+            targetUuid: string | null;
             /**
              * @description Id of the category.
              * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
              */
             targetId: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description Why the event was sent. */
+            /**
+             * CategoryUpdatedData
+             * @description Why the event was sent.
+             */
             data: {
-                /** @description The update that caused the event. */
+                /**
+                 * CategoryUpdateCause
+                 * @description The update that caused the event.
+                 */
                 cause: {
                     /**
                      * @description - `CATEGORY_UPDATED`: the category itself was updated.
@@ -394,7 +406,10 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description The day that ended, and its orders. Orders canceled before the close are not counted. */
+            /**
+             * FiscalDayEndData
+             * @description The day that ended, and its orders. Orders canceled before the close are not counted.
+             */
             data: {
                 /**
                  * Format: date
@@ -447,6 +462,7 @@ export interface components {
             type: "TEST";
             createdAt: components["schemas"]["EventTime"];
             /**
+             * TestEventData
              * @description No fields. Later releases may add fields.
              * @example {}
              */

@@ -406,7 +406,7 @@ const schema46 = {"title":"Strict","type":"boolean","description":"Part of the c
 const schema47 = {"title":"ProviderId","type":"string","description":"Id of a provider, as `GET /api/v1/providers` lists it.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["openai"]};
 const schema48 = {"title":"ModelId","type":"string","description":"Id of a model, as the provider writes it. A model that is not in the provider's list is also passed on.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]};
 const schema49 = {"title":"GenerationParametersInput","type":["object","null"],"description":"How the model generates. For each member that is left out, the provider uses its default. `null` means none. Part of the content: a change creates a new version.","additionalProperties":false,"properties":{"temperature":{"type":"number","description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":"number","description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"top_k":{"type":"integer","description":"Number of the most probable tokens that the model chooses from.","minimum":1,"maximum":100000,"examples":[40]},"max_output_tokens":{"type":"integer","description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":"array","description":"Texts that end the answer. They are not part of it.","minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"examples":[["###"]]},"seed":{"type":"integer","description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":"number","description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":"number","description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":"string","description":"How much the model reasons before it answers.","title":"ReasoningEffort","enum":["none","minimal","low","medium","high","xhigh"],"examples":["low"]},"parallel_tool_calls":{"type":"boolean","description":"Whether the model can call several tools at the same time.","examples":[false]}},"examples":[{"temperature":0.2,"max_output_tokens":500}]};
-const schema54 = {"title":"ToolChoiceInput","description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named. `null` means `auto`. Part of the content: a change creates a new version.","anyOf":[{"type":["string","null"],"title":"ToolChoiceMode","enum":["auto","none","required",null]},{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}],"examples":["auto"]};
+const schema54 = {"title":"ToolChoiceInput","description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named. `null` means `auto`. Part of the content: a change creates a new version.","anyOf":[{"type":["string","null"],"title":"ToolChoiceMode","enum":["auto","none","required",null]},{"type":"object","title":"ChosenTool","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}],"examples":["auto"]};
 const schema55 = {"title":"ProviderOptions","type":["object","null"],"description":"Options by the id of their provider, with the names that the provider's API or package uses. A call gets only those of its provider. The service accepts options that change how a model answers. It refuses options that it sets itself (model, messages, limits, tools, formats) and options that reach other places (addresses, headers, files, stored data). At most 16 KiB. `null` means none. Part of the content: a change creates a new version.","maxProperties":20,"propertyNames":{"type":"string","pattern":"^[!-~]{1,200}$","maxLength":200},"additionalProperties":{"type":"object","maxProperties":50,"propertyNames":{"type":"string","maxLength":100},"additionalProperties":true},"examples":[{"anthropic":{"effort":"low"}}]};
 const schema59 = {"title":"Retries","type":"integer","description":"How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. What was surely not billed is repeated in any case; all together are at most three calls to this provider. Part of the content: a change creates a new version.","minimum":0,"maximum":2,"examples":[1]};
 const schema60 = {"title":"TestSettings","description":"Any JSON value of at most 16 KiB (as compact JSON in UTF-8), for the tool that edits the prompt. `null` means no value. Metadata; the service does not interpret it.","examples":[{"temperature":0.2,"sample_tickets":["export-button","double-charge"]}]};
@@ -420,7 +420,7 @@ const pattern12 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 const schema39 = {"title":"MessagesInput","type":"array","description":"The chat messages of a prompt, in order. Part of the content: a change creates a new version.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/MessageInput"},"examples":[[{"role":"system","content":"You summarise support tickets in three sentences, in a {{tone}} tone."},{"role":"user","content":"Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"}]]};
 const schema40 = {"title":"MessageInput","type":"object","description":"One message of a prompt, in a request.","additionalProperties":false,"required":["role","content"],"properties":{"role":{"$ref":"contract#/$defs/MessageRole"},"content":{"$ref":"contract#/$defs/MessageContent"}},"examples":[{"role":"user","content":"Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"}]};
 const schema41 = {"title":"MessageRole","type":"string","description":"Role of the speaker. `system` gives instructions, `user` asks, `assistant` is an example of an answer.","enum":["system","user","assistant"],"examples":["user"]};
-const schema42 = {"title":"MessageContent","type":["string","array"],"description":"Text with placeholders, or a list of texts and images, whose `text` and `url` have placeholders too. An invocation\nfills them in.\n\n| Written | Becomes |\n|---|---|\n| `{{name}}` | the value of `name` |\n| `{{name\\|text}}` | the value of `name`, or `text`, exactly as written, if there is no value |\n| `\\{{` | a literal `{{` |\n\nSpaces and tabs around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, continue with letters,\ndigits, `_`, `.` and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs\nno escaping. Text that looks like a placeholder but is not one (`{{name}`, `{{user name}}`, `{{#if x}}`) is also plain\ntext; `warnings` lists it when the prompt is saved.\n\nA placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty\nstring if the variable is declared. If there is none, the invocation fails with `missing-variables`. Placeholders in a\nfilled-in value are not replaced.\n\nStrings are inserted unchanged. Other values are inserted as compact JSON: without spaces, with numbers in their\nshortest form (`1.0` as `1`, `1e2` as `100`). The members of an object keep their order, except that names that are\nwhole numbers below 4294967295, such as `\"7\"`, come first, in ascending order. If a name occurs twice, the last member\ncounts.\n\nAll messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units). A larger prompt is\nnot sent; the answer is `rendered-prompt-too-large`.","maxLength":1000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"examples":["Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"]};
+const schema42 = {"type":["string","array"],"title":"MessageContent","maxLength":1000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"description":"Text with placeholders, or a list of texts and images, whose `text` and `url` have placeholders too. An invocation\nfills them in.\n\n| Written | Becomes |\n|---|---|\n| `{{name}}` | the value of `name` |\n| `{{name\\|text}}` | the value of `name`, or `text`, exactly as written, if there is no value |\n| `\\{{` | a literal `{{` |\n\nSpaces and tabs around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, continue with letters,\ndigits, `_`, `.` and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs\nno escaping. Text that looks like a placeholder but is not one (`{{name}`, `{{user name}}`, `{{#if x}}`) is also plain\ntext; `warnings` lists it when the prompt is saved.\n\nA placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty\nstring if the variable is declared. If there is none, the invocation fails with `missing-variables`. Placeholders in a\nfilled-in value are not replaced.\n\nStrings are inserted unchanged. Other values are inserted as compact JSON: without spaces, with numbers in their\nshortest form (`1.0` as `1`, `1e2` as `100`). The members of an object keep their order, except that names that are\nwhole numbers below 4294967295, such as `\"7\"`, come first, in ascending order. If a name occurs twice, the last member\ncounts.\n\nAll messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units). A larger prompt is\nnot sent; the answer is `rendered-prompt-too-large`.","examples":["Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"]};
 const schema43 = {"title":"ContentPartInput","type":"object","description":"A part of a message: a text or an image.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ContentPartType","description":"`text` with `text`, or `image` with `url`.","enum":["text","image"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":1000000,"examples":["What is in this picture of {{product}}?"]},"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/{{picture}}.png"]}},"if":{"properties":{"type":{"const":"image"}}},"then":{"required":["url"],"properties":{"url":{},"text":false}},"else":{"required":["text"],"properties":{"text":{},"url":false}},"examples":[{"type":"text","text":"What is in this picture of {{product}}?"}]};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -3019,7 +3019,7 @@ const schema64 = {"title":"PromptUpdate","type":"object","description":"Any of t
 const schema75 = {"title":"PromptId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]};
 const schema76 = {"title":"VersionNumber","type":"integer","description":"Number of a version. Versions are numbered 1, 2, 3 …","minimum":1,"maximum":2147483647,"examples":[2]};
 const schema77 = {"title":"LabelName","type":"string","description":"Name of a label: a lower-case letter, then lower-case letters, digits and hyphens. It cannot be `latest`.","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]};
-const schema79 = {"title":"DateTimeInput","type":"string","description":"Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2027-06-30T23:59:59+02:00"]};
+const schema79 = {"title":"DateTimeInput","type":"string","description":"Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).","format":"date-time","maxLength":64,"examples":["2027-06-30T23:59:59+02:00"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"};
 const schema81 = {"title":"IgnoredObject","type":"object","description":"An object that the server sets, as GET returned it.","maxProperties":50,"propertyNames":{"pattern":"^[a-z_]+$","maxLength":100},"additionalProperties":true,"examples":[{"started_at":"2026-11-06T09:00:00.000Z"}]};
 const pattern29 = new RegExp("^latest$", "u");
 const pattern30 = new RegExp("^[a-z][a-z0-9-]{0,31}$", "u");
@@ -7274,7 +7274,7 @@ validate59.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynam
 
 export const invokePromptBody = validate60;
 const schema100 = {"$ref":"contract#/$defs/InvokeRequest","$id":"invokePromptBody"};
-const schema101 = {"title":"InvokeRequest","type":"object","description":"Variables and options of an invocation. All fields are optional.","additionalProperties":false,"properties":{"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run, with its own provider selection. If it does not exist, the answer is 404. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[1]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"provider":{"type":"string","description":"Provider to use instead of the selected one. Without `model`, its default model runs.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["echo"]},"model":{"type":"string","description":"Model to use instead of the selected one.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"messages":{"type":"array","description":"A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message of a conversation.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ConversationRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array"],"description":"A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.","maxLength":10000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"examples":["And since when?"]},"tool_calls":{"type":"array","description":"The calls that the assistant asked for.","minItems":1,"maxItems":128,"items":{"type":"object","description":"A call of a tool, as it was received.","additionalProperties":false,"required":["id","name","arguments"],"properties":{"id":{"type":"string","description":"Id of the call, unique in the conversation.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":"string","description":"Name of the tool.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"As it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"type":"string","maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":"string","description":"Of a `tool` message: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{},"content":{"type":"string","maxLength":10000000}}},"else":{"properties":{"tool_call_id":false}}},{"if":{"properties":{"role":{"const":"assistant"}}},"then":{"anyOf":[{"required":["content"],"properties":{"content":{}}},{"required":["tool_calls"],"properties":{"tool_calls":{}}}]},"else":{"required":["content"],"properties":{"content":{},"tool_calls":false}}}]},"examples":[[{"role":"user","content":"And since when?"}]]},"stream":{"type":"boolean","description":"`true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.","examples":[true]},"unsupported":{"type":"string","title":"UnsupportedMembers","description":"What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out, but never the arguments of a call.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"variables":{"ticket":"The export button has been greyed out since this morning."},"version":1}]};
+const schema101 = {"title":"InvokeRequest","type":"object","description":"Variables and options of an invocation. All fields are optional.","additionalProperties":false,"properties":{"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run, with its own provider selection. If it does not exist, the answer is 404. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[1]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"provider":{"type":"string","description":"Provider to use instead of the selected one. Without `model`, its default model runs.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["echo"]},"model":{"type":"string","description":"Model to use instead of the selected one.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"messages":{"type":"array","description":"A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message of a conversation.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ConversationRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array"],"maxLength":10000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"description":"A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.","examples":["And since when?"]},"tool_calls":{"type":"array","description":"The calls that the assistant asked for.","minItems":1,"maxItems":128,"items":{"type":"object","description":"A call of a tool, as it was received.","additionalProperties":false,"required":["id","name","arguments"],"properties":{"id":{"type":"string","description":"Id of the call, unique in the conversation.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":"string","description":"Name of the tool.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"As it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"type":"string","maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":"string","description":"Of a `tool` message: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{},"content":{"type":"string","maxLength":10000000}}},"else":{"properties":{"tool_call_id":false}}},{"if":{"properties":{"role":{"const":"assistant"}}},"then":{"anyOf":[{"required":["content"],"properties":{"content":{}}},{"required":["tool_calls"],"properties":{"tool_calls":{}}}]},"else":{"required":["content"],"properties":{"content":{},"tool_calls":false}}}]},"examples":[[{"role":"user","content":"And since when?"}]]},"stream":{"type":"boolean","description":"`true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.","examples":[true]},"unsupported":{"type":"string","title":"UnsupportedMembers","description":"What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out, but never the arguments of a call.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"variables":{"ticket":"The export button has been greyed out since this morning."},"version":1}]};
 const schema102 = {"title":"VariableValues","type":"object","description":"Values by variable name; any JSON value. `null` means that the variable is not supplied. A variable that the prompt does not know (does not declare or use) is ignored with a warning, or refused with `unknown-variables` if the prompt is `strict`.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":true,"examples":[{"ticket":"The export button has been greyed out since this morning.","customer_name":"Ada"}]};
 
 function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -12789,7 +12789,7 @@ return errors === 0;
 validate87.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createChatCompletionBody = validate88;
-const schema128 = {"title":"ChatCompletionCreate","type":"object","description":"A request of OpenAI's chat completions. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.","maxLength":10000000,"minItems":1,"maxItems":100,"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"examples":["And since when?"]},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"type":"object","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"description":"Texts that end the answer. They are not part of it.","minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"examples":["###"]},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer, also instead of a stored prompt's. An answer to it is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"type":"object","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}}}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}}}},"tool_choice":{"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","type":["string","object","null"],"pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"examples":["auto"]},"stream":{"type":["boolean","null"],"description":"Whether the answer is sent while it comes.","examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"title":"ChatLogprobs","description":"Not supported; only `false`.","enum":[false,null],"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{"type":"null"},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}],"$id":"createChatCompletionBody"};
+const schema128 = {"title":"ChatCompletionCreate","type":"object","description":"A request of OpenAI's chat completions. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"maxLength":10000000,"minItems":1,"maxItems":100,"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.","examples":["And since when?"]},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"type":"object","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"description":"Texts that end the answer. They are not part of it.","examples":["###"]},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer, also instead of a stored prompt's. An answer to it is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"type":"object","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}}}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}}}},"tool_choice":{"type":["string","object","null"],"pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","examples":["auto"]},"stream":{"type":["boolean","null"],"description":"Whether the answer is sent while it comes.","examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"title":"ChatLogprobs","description":"Not supported; only `false`.","enum":[false,null],"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}],"$id":"createChatCompletionBody"};
 const pattern82 = new RegExp("^[!-~]{1,500}$", "u");
 const pattern86 = new RegExp("^(auto|none|required)$", "u");
 const schema129 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug or id of the prompt.","minLength":1,"maxLength":80,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"type":["object","null"],"description":"Values by variable name. `null` means that the variable is not supplied.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"type":["string","null"],"maxLength":1000000},"examples":[{"ticket":"The export button has been greyed out since this morning."}]}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
@@ -16071,10 +16071,11 @@ vErrors.push(err232);
 }
 errors++;
 }
-const len7 = data93.length;
-for(let i7=0; i7<len7; i7++){
-if(data93[i7] !== null){
-const err233 = {instancePath:instancePath+"/functions/" + i7,schemaPath:"#/properties/functions/items/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+}
+if(data.function_call !== undefined){
+if(data.function_call !== null){
+const err233 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -16084,11 +16085,9 @@ vErrors.push(err233);
 errors++;
 }
 }
-}
-}
-if(data.function_call !== undefined){
-if(data.function_call !== null){
-const err234 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.audio !== undefined){
+if(data.audio !== null){
+const err234 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -16098,9 +16097,9 @@ vErrors.push(err234);
 errors++;
 }
 }
-if(data.audio !== undefined){
-if(data.audio !== null){
-const err235 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.moderation !== undefined){
+if(data.moderation !== null){
+const err235 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -16110,9 +16109,9 @@ vErrors.push(err235);
 errors++;
 }
 }
-if(data.moderation !== undefined){
-if(data.moderation !== null){
-const err236 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.prediction !== undefined){
+if(data.prediction !== null){
+const err236 = {instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -16122,9 +16121,9 @@ vErrors.push(err236);
 errors++;
 }
 }
-if(data.prediction !== undefined){
-if(data.prediction !== null){
-const err237 = {instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.prompt_cache_options !== undefined){
+if(data.prompt_cache_options !== null){
+const err237 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -16134,9 +16133,9 @@ vErrors.push(err237);
 errors++;
 }
 }
-if(data.prompt_cache_options !== undefined){
-if(data.prompt_cache_options !== null){
-const err238 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.web_search_options !== undefined){
+if(data.web_search_options !== null){
+const err238 = {instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -16146,26 +16145,14 @@ vErrors.push(err238);
 errors++;
 }
 }
-if(data.web_search_options !== undefined){
-if(data.web_search_options !== null){
-const err239 = {instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+else {
+const err239 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err239];
 }
 else {
 vErrors.push(err239);
-}
-errors++;
-}
-}
-}
-else {
-const err240 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err240];
-}
-else {
-vErrors.push(err240);
 }
 errors++;
 }
@@ -16317,7 +16304,7 @@ validate91.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynam
 
 export const createResponseBody = validate92;
 const schema134 = {"$ref":"contract#/$defs/ResponseCreate","$id":"createResponseBody"};
-const schema135 = {"title":"ResponseCreate","type":"object","description":"A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"type":["string","array","null"],"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.","maxLength":10000000,"maxItems":2000,"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"type":["string","array"],"description":"Of a message: a text, or a list of texts and images. Only users send images.","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"file_id":{"type":"null","description":"Not supported.","examples":[null]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{"type":"null","examples":[null]}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"examples":["What is in this picture?"]},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"type":["string","array"],"description":"Of a result: a text, or a list of texts, which are joined.","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"examples":["Customer 4711"]},"async":{"type":"null","description":"Not supported.","examples":[null]},"caller":{"type":"null","description":"Not supported.","examples":[null]},"namespace":{"type":"null","description":"Not supported.","examples":[null]}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"examples":["Which of our customers wrote this?"]},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"type":["object","null"],"description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"type":"object","description":"JSON Schema of the answer. It is passed on as it is.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}}},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.","examples":[true]},"async":{"type":["boolean","null"],"title":"ResponseToolAsync","description":"Not supported.","enum":[false,null]},"defer_loading":{"type":["boolean","null"],"title":"ResponseToolDeferLoading","description":"Not supported.","enum":[false,null]},"allowed_callers":{"type":"null","description":"Not supported.","examples":[null]},"output_schema":{"type":"null","description":"Not supported.","examples":[null]}}},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"type":["string","object","null"],"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"examples":["auto"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"type":"null","description":"Not supported.","examples":[null]}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"title":"ResponseObfuscation","description":"Not supported.","enum":[false,null],"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response and not stored.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"title":"ResponseBackground","description":"Not supported.","enum":[false,null],"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"type":"null","description":"Not supported.","examples":[null]},"previous_response_id":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`.","examples":[null]},"conversation":{"type":"null","description":"Not supported. Send the conversation in `input`.","examples":[null]},"context_management":{"type":"null","description":"Not supported.","examples":[null]},"moderation":{"type":"null","description":"Not supported.","examples":[null]},"prompt_cache_options":{"type":"null","description":"Not supported.","examples":[null]},"access_programs":{"type":"null","description":"Not supported.","examples":[null]},"image":{"type":"null","description":"Not supported.","examples":[null]}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
+const schema135 = {"title":"ResponseCreate","type":"object","description":"A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"type":["string","array","null"],"maxLength":10000000,"maxItems":2000,"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"type":["string","array"],"maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."},"file_id":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"description":"Of a message: a text, or a list of texts and images. Only users send images.","examples":["What is in this picture?"]},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"type":["string","array"],"maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"description":"Of a result: a text, or a list of texts, which are joined.","examples":["Customer 4711"]},"async":{"type":"null","description":"Not supported."},"caller":{"type":"null","description":"Not supported."},"namespace":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.","examples":["Which of our customers wrote this?"]},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"type":["object","null"],"description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"type":"object","description":"JSON Schema of the answer. It is passed on as it is.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}}},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.","examples":[true]},"async":{"type":["boolean","null"],"title":"ResponseToolAsync","description":"Not supported.","enum":[false,null]},"defer_loading":{"type":["boolean","null"],"title":"ResponseToolDeferLoading","description":"Not supported.","enum":[false,null]},"allowed_callers":{"type":"null","description":"Not supported."},"output_schema":{"type":"null","description":"Not supported."}}},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"type":["string","object","null"],"title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","examples":["auto"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"type":"null","description":"Not supported."}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"title":"ResponseObfuscation","description":"Not supported.","enum":[false,null],"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response and not stored.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"title":"ResponseBackground","description":"Not supported.","enum":[false,null],"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"type":"null","description":"Not supported."},"context_management":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"access_programs":{"type":"null","description":"Not supported."},"image":{"type":"null","description":"Not supported."},"previous_response_id":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."},"conversation":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
 
 function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -17828,9 +17815,10 @@ vErrors.push(err94);
 errors++;
 }
 }
-if(data34.file_id !== undefined){
-if(data34.file_id !== null){
-const err95 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/file_id",schemaPath:"#/properties/input/items/properties/content/items/properties/file_id/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data34.annotations !== undefined){
+let data59 = data34.annotations;
+if((!(Array.isArray(data59))) && (data59 !== null)){
+const err95 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations",schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/type",keyword:"type",params:{type: schema135.properties.input.items.properties.content.items.properties.annotations.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -17839,11 +17827,9 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-if(data34.annotations !== undefined){
-let data60 = data34.annotations;
-if((!(Array.isArray(data60))) && (data60 !== null)){
-const err96 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations",schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/type",keyword:"type",params:{type: schema135.properties.input.items.properties.content.items.properties.annotations.type},message:"must be array,null"};
+if(Array.isArray(data59)){
+if(data59.length > 1000){
+const err96 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations",schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -17852,9 +17838,12 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(Array.isArray(data60)){
-if(data60.length > 1000){
-const err97 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations",schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+const len2 = data59.length;
+for(let i2=0; i2<len2; i2++){
+let data60 = data59[i2];
+if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
+if(Object.keys(data60).length > 50){
+const err97 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -17863,12 +17852,11 @@ vErrors.push(err97);
 }
 errors++;
 }
-const len2 = data60.length;
-for(let i2=0; i2<len2; i2++){
-let data61 = data60[i2];
-if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
-if(Object.keys(data61).length > 50){
-const err98 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
+for(const key3 in data60){
+const _errs71 = errors;
+if(typeof key3 === "string"){
+if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
+const err98 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -17877,11 +17865,10 @@ vErrors.push(err98);
 }
 errors++;
 }
-for(const key3 in data61){
-const _errs73 = errors;
-if(typeof key3 === "string"){
-if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
-const err99 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
+}
+var valid29 = _errs71 === errors;
+if(!valid29){
+const err99 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/propertyNames",keyword:"propertyNames",params:{propertyName: key3},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -17891,9 +17878,9 @@ vErrors.push(err99);
 errors++;
 }
 }
-var valid29 = _errs73 === errors;
-if(!valid29){
-const err100 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/propertyNames",keyword:"propertyNames",params:{propertyName: key3},message:"property name must be valid"};
+}
+else {
+const err100 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -17904,8 +17891,11 @@ errors++;
 }
 }
 }
-else {
-const err101 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+if(data34.logprobs !== undefined){
+let data61 = data34.logprobs;
+if((!(Array.isArray(data61))) && (data61 !== null)){
+const err101 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs",schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/type",keyword:"type",params:{type: schema135.properties.input.items.properties.content.items.properties.logprobs.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -17914,13 +17904,9 @@ vErrors.push(err101);
 }
 errors++;
 }
-}
-}
-}
-if(data34.logprobs !== undefined){
-let data62 = data34.logprobs;
-if((!(Array.isArray(data62))) && (data62 !== null)){
-const err102 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs",schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/type",keyword:"type",params:{type: schema135.properties.input.items.properties.content.items.properties.logprobs.type},message:"must be array,null"};
+if(Array.isArray(data61)){
+if(data61.length > 0){
+const err102 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs",schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -17929,9 +17915,11 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(Array.isArray(data62)){
-if(data62.length > 0){
-const err103 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs",schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
+}
+}
+if(data34.file_id !== undefined){
+if(data34.file_id !== null){
+const err103 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/file_id",schemaPath:"#/properties/input/items/properties/content/items/properties/file_id/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -17940,10 +17928,10 @@ vErrors.push(err103);
 }
 errors++;
 }
-const len3 = data62.length;
-for(let i3=0; i3<len3; i3++){
-if(data62[i3] !== null){
-const err104 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs/" + i3,schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/items/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+}
+else {
+const err104 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1,schemaPath:"#/properties/input/items/properties/content/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -17955,9 +17943,11 @@ errors++;
 }
 }
 }
-}
-else {
-const err105 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1,schemaPath:"#/properties/input/items/properties/content/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data3.call_id !== undefined){
+let data63 = data3.call_id;
+if(typeof data63 === "string"){
+if(data63.length > 1000 && (data63.length > 2000 || func1(data63) > 1000)){
+const err105 = {instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -17966,14 +17956,8 @@ vErrors.push(err105);
 }
 errors++;
 }
-}
-}
-}
-if(data3.call_id !== undefined){
-let data64 = data3.call_id;
-if(typeof data64 === "string"){
-if(data64.length > 1000 && (data64.length > 2000 || func1(data64) > 1000)){
-const err106 = {instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(data63.length < 2 && func1(data63) < 1){
+const err106 = {instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -17982,8 +17966,9 @@ vErrors.push(err106);
 }
 errors++;
 }
-if(data64.length < 2 && func1(data64) < 1){
-const err107 = {instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err107 = {instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -17993,8 +17978,10 @@ vErrors.push(err107);
 errors++;
 }
 }
-else {
-const err108 = {instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data3.name !== undefined){
+let data64 = data3.name;
+if((typeof data64 !== "string") && (data64 !== null)){
+const err108 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/type",keyword:"type",params:{type: schema135.properties.input.items.properties.name.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -18003,11 +17990,9 @@ vErrors.push(err108);
 }
 errors++;
 }
-}
-if(data3.name !== undefined){
-let data65 = data3.name;
-if((typeof data65 !== "string") && (data65 !== null)){
-const err109 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/type",keyword:"type",params:{type: schema135.properties.input.items.properties.name.type},message:"must be string,null"};
+if(typeof data64 === "string"){
+if(data64.length > 1000 && (data64.length > 2000 || func1(data64) > 1000)){
+const err109 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -18016,9 +18001,8 @@ vErrors.push(err109);
 }
 errors++;
 }
-if(typeof data65 === "string"){
-if(data65.length > 1000 && (data65.length > 2000 || func1(data65) > 1000)){
-const err110 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(data64.length < 2 && func1(data64) < 1){
+const err110 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -18027,8 +18011,13 @@ vErrors.push(err110);
 }
 errors++;
 }
-if(data65.length < 2 && func1(data65) < 1){
-const err111 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+}
+if(data3.arguments !== undefined){
+let data65 = data3.arguments;
+if(typeof data65 === "string"){
+if(data65.length > 10000000 && (data65.length > 20000000 || func1(data65) > 10000000)){
+const err111 = {instancePath:instancePath+"/input/" + i0+"/arguments",schemaPath:"#/properties/input/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -18038,12 +18027,8 @@ vErrors.push(err111);
 errors++;
 }
 }
-}
-if(data3.arguments !== undefined){
-let data66 = data3.arguments;
-if(typeof data66 === "string"){
-if(data66.length > 10000000 && (data66.length > 20000000 || func1(data66) > 10000000)){
-const err112 = {instancePath:instancePath+"/input/" + i0+"/arguments",schemaPath:"#/properties/input/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+else {
+const err112 = {instancePath:instancePath+"/input/" + i0+"/arguments",schemaPath:"#/properties/input/items/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -18053,8 +18038,11 @@ vErrors.push(err112);
 errors++;
 }
 }
-else {
-const err113 = {instancePath:instancePath+"/input/" + i0+"/arguments",schemaPath:"#/properties/input/items/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data3.provider_metadata !== undefined){
+let data66 = data3.provider_metadata;
+if(data66 && typeof data66 == "object" && !Array.isArray(data66)){
+if(Object.keys(data66).length > 50){
+const err113 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -18063,12 +18051,11 @@ vErrors.push(err113);
 }
 errors++;
 }
-}
-if(data3.provider_metadata !== undefined){
-let data67 = data3.provider_metadata;
-if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
-if(Object.keys(data67).length > 50){
-const err114 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
+for(const key4 in data66){
+const _errs85 = errors;
+if(typeof key4 === "string"){
+if(key4.length > 200 && (key4.length > 400 || func1(key4) > 200)){
+const err114 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key4};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -18077,11 +18064,10 @@ vErrors.push(err114);
 }
 errors++;
 }
-for(const key4 in data67){
-const _errs87 = errors;
-if(typeof key4 === "string"){
-if(key4.length > 200 && (key4.length > 400 || func1(key4) > 200)){
-const err115 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key4};
+}
+var valid30 = _errs85 === errors;
+if(!valid30){
+const err115 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key4},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -18091,9 +18077,9 @@ vErrors.push(err115);
 errors++;
 }
 }
-var valid32 = _errs87 === errors;
-if(!valid32){
-const err116 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key4},message:"property name must be valid"};
+}
+else {
+const err116 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -18103,9 +18089,10 @@ vErrors.push(err116);
 errors++;
 }
 }
-}
-else {
-const err117 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data3.output !== undefined){
+let data67 = data3.output;
+if((typeof data67 !== "string") && (!(Array.isArray(data67)))){
+const err117 = {instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/type",keyword:"type",params:{type: schema135.properties.input.items.properties.output.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -18114,11 +18101,9 @@ vErrors.push(err117);
 }
 errors++;
 }
-}
-if(data3.output !== undefined){
-let data68 = data3.output;
-if((typeof data68 !== "string") && (!(Array.isArray(data68)))){
-const err118 = {instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/type",keyword:"type",params:{type: schema135.properties.input.items.properties.output.type},message:"must be string,array"};
+if(typeof data67 === "string"){
+if(data67.length > 10000000 && (data67.length > 20000000 || func1(data67) > 10000000)){
+const err118 = {instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -18127,9 +18112,10 @@ vErrors.push(err118);
 }
 errors++;
 }
-if(typeof data68 === "string"){
-if(data68.length > 10000000 && (data68.length > 20000000 || func1(data68) > 10000000)){
-const err119 = {instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+}
+if(Array.isArray(data67)){
+if(data67.length > 100){
+const err119 = {instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -18138,10 +18124,12 @@ vErrors.push(err119);
 }
 errors++;
 }
-}
-if(Array.isArray(data68)){
-if(data68.length > 100){
-const err120 = {instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+const len3 = data67.length;
+for(let i3=0; i3<len3; i3++){
+let data68 = data67[i3];
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+if(data68.type === undefined){
+const err120 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3,schemaPath:"#/properties/input/items/properties/output/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -18150,12 +18138,8 @@ vErrors.push(err120);
 }
 errors++;
 }
-const len4 = data68.length;
-for(let i4=0; i4<len4; i4++){
-let data69 = data68[i4];
-if(data69 && typeof data69 == "object" && !Array.isArray(data69)){
-if(data69.type === undefined){
-const err121 = {instancePath:instancePath+"/input/" + i0+"/output/" + i4,schemaPath:"#/properties/input/items/properties/output/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(data68.text === undefined){
+const err121 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3,schemaPath:"#/properties/input/items/properties/output/items/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -18164,8 +18148,9 @@ vErrors.push(err121);
 }
 errors++;
 }
-if(data69.text === undefined){
-const err122 = {instancePath:instancePath+"/input/" + i0+"/output/" + i4,schemaPath:"#/properties/input/items/properties/output/items/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
+for(const key5 in data68){
+if(!((key5 === "type") || (key5 === "text"))){
+const err122 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3,schemaPath:"#/properties/input/items/properties/output/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -18174,9 +18159,11 @@ vErrors.push(err122);
 }
 errors++;
 }
-for(const key5 in data69){
-if(!((key5 === "type") || (key5 === "text"))){
-const err123 = {instancePath:instancePath+"/input/" + i0+"/output/" + i4,schemaPath:"#/properties/input/items/properties/output/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+}
+if(data68.type !== undefined){
+let data69 = data68.type;
+if(typeof data69 !== "string"){
+const err123 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -18185,11 +18172,8 @@ vErrors.push(err123);
 }
 errors++;
 }
-}
-if(data69.type !== undefined){
-let data70 = data69.type;
-if(typeof data70 !== "string"){
-const err124 = {instancePath:instancePath+"/input/" + i0+"/output/" + i4+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(data69 === "input_text")){
+const err124 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.input.items.properties.output.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -18198,8 +18182,12 @@ vErrors.push(err124);
 }
 errors++;
 }
-if(!(data70 === "input_text")){
-const err125 = {instancePath:instancePath+"/input/" + i0+"/output/" + i4+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.input.items.properties.output.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data68.text !== undefined){
+let data70 = data68.text;
+if(typeof data70 === "string"){
+if(data70.length > 10000000 && (data70.length > 20000000 || func1(data70) > 10000000)){
+const err125 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/text",schemaPath:"#/properties/input/items/properties/output/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -18209,11 +18197,8 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data69.text !== undefined){
-let data71 = data69.text;
-if(typeof data71 === "string"){
-if(data71.length > 10000000 && (data71.length > 20000000 || func1(data71) > 10000000)){
-const err126 = {instancePath:instancePath+"/input/" + i0+"/output/" + i4+"/text",schemaPath:"#/properties/input/items/properties/output/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+else {
+const err126 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/text",schemaPath:"#/properties/input/items/properties/output/items/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -18223,8 +18208,9 @@ vErrors.push(err126);
 errors++;
 }
 }
+}
 else {
-const err127 = {instancePath:instancePath+"/input/" + i0+"/output/" + i4+"/text",schemaPath:"#/properties/input/items/properties/output/items/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err127 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3,schemaPath:"#/properties/input/items/properties/output/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -18235,8 +18221,10 @@ errors++;
 }
 }
 }
-else {
-const err128 = {instancePath:instancePath+"/input/" + i0+"/output/" + i4,schemaPath:"#/properties/input/items/properties/output/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+if(data3.async !== undefined){
+if(data3.async !== null){
+const err128 = {instancePath:instancePath+"/input/" + i0+"/async",schemaPath:"#/properties/input/items/properties/async/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -18246,11 +18234,9 @@ vErrors.push(err128);
 errors++;
 }
 }
-}
-}
-if(data3.async !== undefined){
-if(data3.async !== null){
-const err129 = {instancePath:instancePath+"/input/" + i0+"/async",schemaPath:"#/properties/input/items/properties/async/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data3.caller !== undefined){
+if(data3.caller !== null){
+const err129 = {instancePath:instancePath+"/input/" + i0+"/caller",schemaPath:"#/properties/input/items/properties/caller/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -18260,9 +18246,9 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data3.caller !== undefined){
-if(data3.caller !== null){
-const err130 = {instancePath:instancePath+"/input/" + i0+"/caller",schemaPath:"#/properties/input/items/properties/caller/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data3.namespace !== undefined){
+if(data3.namespace !== null){
+const err130 = {instancePath:instancePath+"/input/" + i0+"/namespace",schemaPath:"#/properties/input/items/properties/namespace/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -18272,9 +18258,9 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data3.namespace !== undefined){
-if(data3.namespace !== null){
-const err131 = {instancePath:instancePath+"/input/" + i0+"/namespace",schemaPath:"#/properties/input/items/properties/namespace/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+else {
+const err131 = {instancePath:instancePath+"/input/" + i0,schemaPath:"#/properties/input/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -18285,8 +18271,11 @@ errors++;
 }
 }
 }
-else {
-const err132 = {instancePath:instancePath+"/input/" + i0,schemaPath:"#/properties/input/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+if(data.instructions !== undefined){
+let data74 = data.instructions;
+if((typeof data74 !== "string") && (data74 !== null)){
+const err132 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: schema135.properties.instructions.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -18295,13 +18284,9 @@ vErrors.push(err132);
 }
 errors++;
 }
-}
-}
-}
-if(data.instructions !== undefined){
-let data75 = data.instructions;
-if((typeof data75 !== "string") && (data75 !== null)){
-const err133 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: schema135.properties.instructions.type},message:"must be string,null"};
+if(typeof data74 === "string"){
+if(data74.length > 10000000 && (data74.length > 20000000 || func1(data74) > 10000000)){
+const err133 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -18310,9 +18295,12 @@ vErrors.push(err133);
 }
 errors++;
 }
-if(typeof data75 === "string"){
-if(data75.length > 10000000 && (data75.length > 20000000 || func1(data75) > 10000000)){
-const err134 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+}
+}
+if(data.text !== undefined){
+let data75 = data.text;
+if((!(data75 && typeof data75 == "object" && !Array.isArray(data75))) && (data75 !== null)){
+const err134 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: schema135.properties.text.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -18321,12 +18309,10 @@ vErrors.push(err134);
 }
 errors++;
 }
-}
-}
-if(data.text !== undefined){
-let data76 = data.text;
-if((!(data76 && typeof data76 == "object" && !Array.isArray(data76))) && (data76 !== null)){
-const err135 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: schema135.properties.text.type},message:"must be object,null"};
+if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
+for(const key6 in data75){
+if(!((key6 === "format") || (key6 === "verbosity"))){
+const err135 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -18335,10 +18321,11 @@ vErrors.push(err135);
 }
 errors++;
 }
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-for(const key6 in data76){
-if(!((key6 === "format") || (key6 === "verbosity"))){
-const err136 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+}
+if(data75.format !== undefined){
+let data76 = data75.format;
+if((!(data76 && typeof data76 == "object" && !Array.isArray(data76))) && (data76 !== null)){
+const err136 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/type",keyword:"type",params:{type: schema135.properties.text.properties.format.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -18347,11 +18334,13 @@ vErrors.push(err136);
 }
 errors++;
 }
-}
-if(data76.format !== undefined){
-let data77 = data76.format;
-if((!(data77 && typeof data77 == "object" && !Array.isArray(data77))) && (data77 !== null)){
-const err137 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/type",keyword:"type",params:{type: schema135.properties.text.properties.format.type},message:"must be object,null"};
+const _errs109 = errors;
+let valid35 = true;
+const _errs110 = errors;
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.type !== undefined){
+if("json_schema" !== data76.type){
+const err137 = {};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -18360,13 +18349,24 @@ vErrors.push(err137);
 }
 errors++;
 }
-const _errs111 = errors;
-let valid37 = true;
+}
+}
+var _valid6 = _errs110 === errors;
+errors = _errs109;
+if(vErrors !== null){
+if(_errs109){
+vErrors.length = _errs109;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause0;
+if(_valid6){
 const _errs112 = errors;
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.type !== undefined){
-if("json_schema" !== data77.type){
-const err138 = {};
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.name === undefined){
+const err138 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/then/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -18375,24 +18375,8 @@ vErrors.push(err138);
 }
 errors++;
 }
-}
-}
-var _valid6 = _errs112 === errors;
-errors = _errs111;
-if(vErrors !== null){
-if(_errs111){
-vErrors.length = _errs111;
-}
-else {
-vErrors = null;
-}
-}
-let ifClause0;
-if(_valid6){
-const _errs114 = errors;
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.name === undefined){
-const err139 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/then/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data76.schema === undefined){
+const err139 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/then/required",keyword:"required",params:{missingProperty: "schema"},message:"must have required property '"+"schema"+"'"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -18401,20 +18385,10 @@ vErrors.push(err139);
 }
 errors++;
 }
-if(data77.schema === undefined){
-const err140 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/then/required",keyword:"required",params:{missingProperty: "schema"},message:"must have required property '"+"schema"+"'"};
-if(vErrors === null){
-vErrors = [err140];
 }
-else {
-vErrors.push(err140);
-}
-errors++;
-}
-}
-var _valid6 = _errs114 === errors;
-valid37 = _valid6;
-if(valid37){
+var _valid6 = _errs112 === errors;
+valid35 = _valid6;
+if(valid35){
 var props6 = {};
 props6.name = true;
 props6.schema = true;
@@ -18423,10 +18397,20 @@ props6.type = true;
 ifClause0 = "then";
 }
 else {
-const _errs115 = errors;
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.name !== undefined){
-const err141 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/else/properties/name/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+const _errs113 = errors;
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.name !== undefined){
+const err140 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/else/properties/name/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+if(data76.schema !== undefined){
+const err141 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/else/properties/schema/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -18435,8 +18419,8 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(data77.schema !== undefined){
-const err142 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/else/properties/schema/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(data76.description !== undefined){
+const err142 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/else/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -18445,8 +18429,8 @@ vErrors.push(err142);
 }
 errors++;
 }
-if(data77.description !== undefined){
-const err143 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/else/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(data76.strict !== undefined){
+const err143 = {instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/else/properties/strict/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -18455,20 +18439,10 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(data77.strict !== undefined){
-const err144 = {instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/else/properties/strict/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
-if(vErrors === null){
-vErrors = [err144];
 }
-else {
-vErrors.push(err144);
-}
-errors++;
-}
-}
-var _valid6 = _errs115 === errors;
-valid37 = _valid6;
-if(valid37){
+var _valid6 = _errs113 === errors;
+valid35 = _valid6;
+if(valid35){
 if(props6 !== true){
 props6 = props6 || {};
 props6.name = true;
@@ -18479,8 +18453,19 @@ props6.strict = true;
 }
 ifClause0 = "else";
 }
-if(!valid37){
-const err145 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+if(!valid35){
+const err144 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.type === undefined){
+const err145 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -18489,9 +18474,9 @@ vErrors.push(err145);
 }
 errors++;
 }
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.type === undefined){
-const err146 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+for(const key7 in data76){
+if(!(((((key7 === "type") || (key7 === "name")) || (key7 === "schema")) || (key7 === "description")) || (key7 === "strict"))){
+const err146 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -18500,9 +18485,11 @@ vErrors.push(err146);
 }
 errors++;
 }
-for(const key7 in data77){
-if(!(((((key7 === "type") || (key7 === "name")) || (key7 === "schema")) || (key7 === "description")) || (key7 === "strict"))){
-const err147 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+}
+if(data76.type !== undefined){
+let data82 = data76.type;
+if(typeof data82 !== "string"){
+const err147 = {instancePath:instancePath+"/text/format/type",schemaPath:"#/properties/text/properties/format/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -18511,11 +18498,8 @@ vErrors.push(err147);
 }
 errors++;
 }
-}
-if(data77.type !== undefined){
-let data83 = data77.type;
-if(typeof data83 !== "string"){
-const err148 = {instancePath:instancePath+"/text/format/type",schemaPath:"#/properties/text/properties/format/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data82 === "text") || (data82 === "json_schema")) || (data82 === "json_object"))){
+const err148 = {instancePath:instancePath+"/text/format/type",schemaPath:"#/properties/text/properties/format/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.text.properties.format.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -18524,8 +18508,12 @@ vErrors.push(err148);
 }
 errors++;
 }
-if(!(((data83 === "text") || (data83 === "json_schema")) || (data83 === "json_object"))){
-const err149 = {instancePath:instancePath+"/text/format/type",schemaPath:"#/properties/text/properties/format/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.text.properties.format.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data76.name !== undefined){
+let data83 = data76.name;
+if(typeof data83 === "string"){
+if(data83.length > 64 && (data83.length > 128 || func1(data83) > 64)){
+const err149 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -18534,12 +18522,8 @@ vErrors.push(err149);
 }
 errors++;
 }
-}
-if(data77.name !== undefined){
-let data84 = data77.name;
-if(typeof data84 === "string"){
-if(data84.length > 64 && (data84.length > 128 || func1(data84) > 64)){
-const err150 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern12.test(data83)){
+const err150 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -18548,8 +18532,9 @@ vErrors.push(err150);
 }
 errors++;
 }
-if(!pattern12.test(data84)){
-const err151 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+}
+else {
+const err151 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -18559,8 +18544,11 @@ vErrors.push(err151);
 errors++;
 }
 }
-else {
-const err152 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data76.schema !== undefined){
+let data84 = data76.schema;
+if(data84 && typeof data84 == "object" && !Array.isArray(data84)){
+if(Object.keys(data84).length > 1000){
+const err152 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -18569,12 +18557,11 @@ vErrors.push(err152);
 }
 errors++;
 }
-}
-if(data77.schema !== undefined){
-let data85 = data77.schema;
-if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
-if(Object.keys(data85).length > 1000){
-const err153 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+for(const key8 in data84){
+const _errs121 = errors;
+if(typeof key8 === "string"){
+if(key8.length > 1000 && (key8.length > 2000 || func1(key8) > 1000)){
+const err153 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key8};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -18583,11 +18570,10 @@ vErrors.push(err153);
 }
 errors++;
 }
-for(const key8 in data85){
-const _errs123 = errors;
-if(typeof key8 === "string"){
-if(key8.length > 1000 && (key8.length > 2000 || func1(key8) > 1000)){
-const err154 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key8};
+}
+var valid39 = _errs121 === errors;
+if(!valid39){
+const err154 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames",keyword:"propertyNames",params:{propertyName: key8},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -18597,9 +18583,9 @@ vErrors.push(err154);
 errors++;
 }
 }
-var valid41 = _errs123 === errors;
-if(!valid41){
-const err155 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames",keyword:"propertyNames",params:{propertyName: key8},message:"property name must be valid"};
+}
+else {
+const err155 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -18609,9 +18595,10 @@ vErrors.push(err155);
 errors++;
 }
 }
-}
-else {
-const err156 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data76.description !== undefined){
+let data85 = data76.description;
+if((typeof data85 !== "string") && (data85 !== null)){
+const err156 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/type",keyword:"type",params:{type: schema135.properties.text.properties.format.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -18620,11 +18607,9 @@ vErrors.push(err156);
 }
 errors++;
 }
-}
-if(data77.description !== undefined){
-let data86 = data77.description;
-if((typeof data86 !== "string") && (data86 !== null)){
-const err157 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/type",keyword:"type",params:{type: schema135.properties.text.properties.format.properties.description.type},message:"must be string,null"};
+if(typeof data85 === "string"){
+if(data85.length > 4000 && (data85.length > 8000 || func1(data85) > 4000)){
+const err157 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -18633,9 +18618,12 @@ vErrors.push(err157);
 }
 errors++;
 }
-if(typeof data86 === "string"){
-if(data86.length > 4000 && (data86.length > 8000 || func1(data86) > 4000)){
-const err158 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+}
+}
+if(data76.strict !== undefined){
+let data86 = data76.strict;
+if((typeof data86 !== "boolean") && (data86 !== null)){
+const err158 = {instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/properties/strict/type",keyword:"type",params:{type: schema135.properties.text.properties.format.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -18646,10 +18634,11 @@ errors++;
 }
 }
 }
-if(data77.strict !== undefined){
-let data87 = data77.strict;
-if((typeof data87 !== "boolean") && (data87 !== null)){
-const err159 = {instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/properties/strict/type",keyword:"type",params:{type: schema135.properties.text.properties.format.properties.strict.type},message:"must be boolean,null"};
+}
+if(data75.verbosity !== undefined){
+let data87 = data75.verbosity;
+if((typeof data87 !== "string") && (data87 !== null)){
+const err159 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/type",keyword:"type",params:{type: schema135.properties.text.properties.verbosity.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -18658,13 +18647,8 @@ vErrors.push(err159);
 }
 errors++;
 }
-}
-}
-}
-if(data76.verbosity !== undefined){
-let data88 = data76.verbosity;
-if((typeof data88 !== "string") && (data88 !== null)){
-const err160 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/type",keyword:"type",params:{type: schema135.properties.text.properties.verbosity.type},message:"must be string,null"};
+if(!((data87 === "medium") || (data87 === null))){
+const err160 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema135.properties.text.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -18673,8 +18657,13 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(!((data88 === "medium") || (data88 === null))){
-const err161 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema135.properties.text.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+}
+}
+}
+if(data.tools !== undefined){
+let data88 = data.tools;
+if((!(Array.isArray(data88))) && (data88 !== null)){
+const err161 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema135.properties.tools.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -18683,13 +18672,9 @@ vErrors.push(err161);
 }
 errors++;
 }
-}
-}
-}
-if(data.tools !== undefined){
-let data89 = data.tools;
-if((!(Array.isArray(data89))) && (data89 !== null)){
-const err162 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema135.properties.tools.type},message:"must be array,null"};
+if(Array.isArray(data88)){
+if(data88.length > 128){
+const err162 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -18698,9 +18683,12 @@ vErrors.push(err162);
 }
 errors++;
 }
-if(Array.isArray(data89)){
-if(data89.length > 128){
-const err163 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+const len4 = data88.length;
+for(let i4=0; i4<len4; i4++){
+let data89 = data88[i4];
+if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
+if(data89.type === undefined){
+const err163 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -18709,12 +18697,8 @@ vErrors.push(err163);
 }
 errors++;
 }
-const len5 = data89.length;
-for(let i5=0; i5<len5; i5++){
-let data90 = data89[i5];
-if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
-if(data90.type === undefined){
-const err164 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(data89.name === undefined){
+const err164 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -18723,8 +18707,9 @@ vErrors.push(err164);
 }
 errors++;
 }
-if(data90.name === undefined){
-const err165 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+for(const key9 in data89){
+if(!(func7.call(schema135.properties.tools.items.properties, key9))){
+const err165 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -18733,9 +18718,11 @@ vErrors.push(err165);
 }
 errors++;
 }
-for(const key9 in data90){
-if(!(func7.call(schema135.properties.tools.items.properties, key9))){
-const err166 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+}
+if(data89.type !== undefined){
+let data90 = data89.type;
+if(typeof data90 !== "string"){
+const err166 = {instancePath:instancePath+"/tools/" + i4+"/type",schemaPath:"#/properties/tools/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -18744,11 +18731,8 @@ vErrors.push(err166);
 }
 errors++;
 }
-}
-if(data90.type !== undefined){
-let data91 = data90.type;
-if(typeof data91 !== "string"){
-const err167 = {instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(data90 === "function")){
+const err167 = {instancePath:instancePath+"/tools/" + i4+"/type",schemaPath:"#/properties/tools/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -18757,8 +18741,12 @@ vErrors.push(err167);
 }
 errors++;
 }
-if(!(data91 === "function")){
-const err168 = {instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data89.name !== undefined){
+let data91 = data89.name;
+if(typeof data91 === "string"){
+if(data91.length > 64 && (data91.length > 128 || func1(data91) > 64)){
+const err168 = {instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"#/properties/tools/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -18767,12 +18755,8 @@ vErrors.push(err168);
 }
 errors++;
 }
-}
-if(data90.name !== undefined){
-let data92 = data90.name;
-if(typeof data92 === "string"){
-if(data92.length > 64 && (data92.length > 128 || func1(data92) > 64)){
-const err169 = {instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern12.test(data91)){
+const err169 = {instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"#/properties/tools/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -18781,8 +18765,9 @@ vErrors.push(err169);
 }
 errors++;
 }
-if(!pattern12.test(data92)){
-const err170 = {instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+}
+else {
+const err170 = {instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"#/properties/tools/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -18792,8 +18777,10 @@ vErrors.push(err170);
 errors++;
 }
 }
-else {
-const err171 = {instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data89.description !== undefined){
+let data92 = data89.description;
+if((typeof data92 !== "string") && (data92 !== null)){
+const err171 = {instancePath:instancePath+"/tools/" + i4+"/description",schemaPath:"#/properties/tools/items/properties/description/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -18802,11 +18789,9 @@ vErrors.push(err171);
 }
 errors++;
 }
-}
-if(data90.description !== undefined){
-let data93 = data90.description;
-if((typeof data93 !== "string") && (data93 !== null)){
-const err172 = {instancePath:instancePath+"/tools/" + i5+"/description",schemaPath:"#/properties/tools/items/properties/description/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.description.type},message:"must be string,null"};
+if(typeof data92 === "string"){
+if(data92.length > 4000 && (data92.length > 8000 || func1(data92) > 4000)){
+const err172 = {instancePath:instancePath+"/tools/" + i4+"/description",schemaPath:"#/properties/tools/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -18815,9 +18800,12 @@ vErrors.push(err172);
 }
 errors++;
 }
-if(typeof data93 === "string"){
-if(data93.length > 4000 && (data93.length > 8000 || func1(data93) > 4000)){
-const err173 = {instancePath:instancePath+"/tools/" + i5+"/description",schemaPath:"#/properties/tools/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+}
+}
+if(data89.parameters !== undefined){
+let data93 = data89.parameters;
+if((!(data93 && typeof data93 == "object" && !Array.isArray(data93))) && (data93 !== null)){
+const err173 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.parameters.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -18826,12 +18814,9 @@ vErrors.push(err173);
 }
 errors++;
 }
-}
-}
-if(data90.parameters !== undefined){
-let data94 = data90.parameters;
-if((!(data94 && typeof data94 == "object" && !Array.isArray(data94))) && (data94 !== null)){
-const err174 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.parameters.type},message:"must be object,null"};
+if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
+if(Object.keys(data93).length > 1000){
+const err174 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -18840,9 +18825,11 @@ vErrors.push(err174);
 }
 errors++;
 }
-if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
-if(Object.keys(data94).length > 1000){
-const err175 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+for(const key10 in data93){
+const _errs142 = errors;
+if(typeof key10 === "string"){
+if(key10.length > 1000 && (key10.length > 2000 || func1(key10) > 1000)){
+const err175 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -18851,11 +18838,10 @@ vErrors.push(err175);
 }
 errors++;
 }
-for(const key10 in data94){
-const _errs144 = errors;
-if(typeof key10 === "string"){
-if(key10.length > 1000 && (key10.length > 2000 || func1(key10) > 1000)){
-const err176 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
+}
+var valid43 = _errs142 === errors;
+if(!valid43){
+const err176 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames",keyword:"propertyNames",params:{propertyName: key10},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -18865,9 +18851,12 @@ vErrors.push(err176);
 errors++;
 }
 }
-var valid45 = _errs144 === errors;
-if(!valid45){
-const err177 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames",keyword:"propertyNames",params:{propertyName: key10},message:"property name must be valid"};
+}
+}
+if(data89.strict !== undefined){
+let data94 = data89.strict;
+if((typeof data94 !== "boolean") && (data94 !== null)){
+const err177 = {instancePath:instancePath+"/tools/" + i4+"/strict",schemaPath:"#/properties/tools/items/properties/strict/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -18877,12 +18866,10 @@ vErrors.push(err177);
 errors++;
 }
 }
-}
-}
-if(data90.strict !== undefined){
-let data95 = data90.strict;
+if(data89.async !== undefined){
+let data95 = data89.async;
 if((typeof data95 !== "boolean") && (data95 !== null)){
-const err178 = {instancePath:instancePath+"/tools/" + i5+"/strict",schemaPath:"#/properties/tools/items/properties/strict/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.strict.type},message:"must be boolean,null"};
+const err178 = {instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"#/properties/tools/items/properties/async/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.async.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -18891,11 +18878,8 @@ vErrors.push(err178);
 }
 errors++;
 }
-}
-if(data90.async !== undefined){
-let data96 = data90.async;
-if((typeof data96 !== "boolean") && (data96 !== null)){
-const err179 = {instancePath:instancePath+"/tools/" + i5+"/async",schemaPath:"#/properties/tools/items/properties/async/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.async.type},message:"must be boolean,null"};
+if(!((data95 === false) || (data95 === null))){
+const err179 = {instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"#/properties/tools/items/properties/async/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.async.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -18904,8 +18888,11 @@ vErrors.push(err179);
 }
 errors++;
 }
-if(!((data96 === false) || (data96 === null))){
-const err180 = {instancePath:instancePath+"/tools/" + i5+"/async",schemaPath:"#/properties/tools/items/properties/async/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.async.enum},message:"must be equal to one of the allowed values"};
+}
+if(data89.defer_loading !== undefined){
+let data96 = data89.defer_loading;
+if((typeof data96 !== "boolean") && (data96 !== null)){
+const err180 = {instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.defer_loading.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -18914,11 +18901,8 @@ vErrors.push(err180);
 }
 errors++;
 }
-}
-if(data90.defer_loading !== undefined){
-let data97 = data90.defer_loading;
-if((typeof data97 !== "boolean") && (data97 !== null)){
-const err181 = {instancePath:instancePath+"/tools/" + i5+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.defer_loading.type},message:"must be boolean,null"};
+if(!((data96 === false) || (data96 === null))){
+const err181 = {instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.defer_loading.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -18927,8 +18911,10 @@ vErrors.push(err181);
 }
 errors++;
 }
-if(!((data97 === false) || (data97 === null))){
-const err182 = {instancePath:instancePath+"/tools/" + i5+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.defer_loading.enum},message:"must be equal to one of the allowed values"};
+}
+if(data89.allowed_callers !== undefined){
+if(data89.allowed_callers !== null){
+const err182 = {instancePath:instancePath+"/tools/" + i4+"/allowed_callers",schemaPath:"#/properties/tools/items/properties/allowed_callers/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -18938,9 +18924,9 @@ vErrors.push(err182);
 errors++;
 }
 }
-if(data90.allowed_callers !== undefined){
-if(data90.allowed_callers !== null){
-const err183 = {instancePath:instancePath+"/tools/" + i5+"/allowed_callers",schemaPath:"#/properties/tools/items/properties/allowed_callers/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data89.output_schema !== undefined){
+if(data89.output_schema !== null){
+const err183 = {instancePath:instancePath+"/tools/" + i4+"/output_schema",schemaPath:"#/properties/tools/items/properties/output_schema/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -18950,9 +18936,9 @@ vErrors.push(err183);
 errors++;
 }
 }
-if(data90.output_schema !== undefined){
-if(data90.output_schema !== null){
-const err184 = {instancePath:instancePath+"/tools/" + i5+"/output_schema",schemaPath:"#/properties/tools/items/properties/output_schema/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+else {
+const err184 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -18963,8 +18949,11 @@ errors++;
 }
 }
 }
-else {
-const err185 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+if(data.tool_choice !== undefined){
+let data99 = data.tool_choice;
+if(((typeof data99 !== "string") && (!(data99 && typeof data99 == "object" && !Array.isArray(data99)))) && (data99 !== null)){
+const err185 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema135.properties.tool_choice.type},message:"must be string,object,null"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -18973,13 +18962,9 @@ vErrors.push(err185);
 }
 errors++;
 }
-}
-}
-}
-if(data.tool_choice !== undefined){
-let data100 = data.tool_choice;
-if(((typeof data100 !== "string") && (!(data100 && typeof data100 == "object" && !Array.isArray(data100)))) && (data100 !== null)){
-const err186 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema135.properties.tool_choice.type},message:"must be string,object,null"};
+if(typeof data99 === "string"){
+if(data99.length > 10 && (data99.length > 20 || func1(data99) > 10)){
+const err186 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -18988,9 +18973,8 @@ vErrors.push(err186);
 }
 errors++;
 }
-if(typeof data100 === "string"){
-if(data100.length > 10 && (data100.length > 20 || func1(data100) > 10)){
-const err187 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
+if(!pattern86.test(data99)){
+const err187 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -18999,8 +18983,10 @@ vErrors.push(err187);
 }
 errors++;
 }
-if(!pattern86.test(data100)){
-const err188 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""};
+}
+if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
+if(data99.type === undefined){
+const err188 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -19009,10 +18995,8 @@ vErrors.push(err188);
 }
 errors++;
 }
-}
-if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
-if(data100.type === undefined){
-const err189 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(data99.name === undefined){
+const err189 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -19021,8 +19005,9 @@ vErrors.push(err189);
 }
 errors++;
 }
-if(data100.name === undefined){
-const err190 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+for(const key11 in data99){
+if(!((key11 === "type") || (key11 === "name"))){
+const err190 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -19031,9 +19016,11 @@ vErrors.push(err190);
 }
 errors++;
 }
-for(const key11 in data100){
-if(!((key11 === "type") || (key11 === "name"))){
-const err191 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+}
+if(data99.type !== undefined){
+let data100 = data99.type;
+if(typeof data100 !== "string"){
+const err191 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -19042,11 +19029,8 @@ vErrors.push(err191);
 }
 errors++;
 }
-}
-if(data100.type !== undefined){
-let data101 = data100.type;
-if(typeof data101 !== "string"){
-const err192 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(data100 === "function")){
+const err192 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.tool_choice.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -19055,8 +19039,12 @@ vErrors.push(err192);
 }
 errors++;
 }
-if(!(data101 === "function")){
-const err193 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.tool_choice.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data99.name !== undefined){
+let data101 = data99.name;
+if(typeof data101 === "string"){
+if(data101.length > 64 && (data101.length > 128 || func1(data101) > 64)){
+const err193 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -19065,12 +19053,8 @@ vErrors.push(err193);
 }
 errors++;
 }
-}
-if(data100.name !== undefined){
-let data102 = data100.name;
-if(typeof data102 === "string"){
-if(data102.length > 64 && (data102.length > 128 || func1(data102) > 64)){
-const err194 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern12.test(data101)){
+const err194 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -19079,8 +19063,9 @@ vErrors.push(err194);
 }
 errors++;
 }
-if(!pattern12.test(data102)){
-const err195 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+}
+else {
+const err195 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -19090,8 +19075,12 @@ vErrors.push(err195);
 errors++;
 }
 }
-else {
-const err196 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+if(data.parallel_tool_calls !== undefined){
+let data102 = data.parallel_tool_calls;
+if((typeof data102 !== "boolean") && (data102 !== null)){
+const err196 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema135.properties.parallel_tool_calls.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -19101,12 +19090,10 @@ vErrors.push(err196);
 errors++;
 }
 }
-}
-}
-if(data.parallel_tool_calls !== undefined){
-let data103 = data.parallel_tool_calls;
-if((typeof data103 !== "boolean") && (data103 !== null)){
-const err197 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema135.properties.parallel_tool_calls.type},message:"must be boolean,null"};
+if(data.temperature !== undefined){
+let data103 = data.temperature;
+if((!((typeof data103 == "number") && (isFinite(data103)))) && (data103 !== null)){
+const err197 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema135.properties.temperature.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -19115,11 +19102,9 @@ vErrors.push(err197);
 }
 errors++;
 }
-}
-if(data.temperature !== undefined){
-let data104 = data.temperature;
-if((!((typeof data104 == "number") && (isFinite(data104)))) && (data104 !== null)){
-const err198 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema135.properties.temperature.type},message:"must be number,null"};
+if((typeof data103 == "number") && (isFinite(data103))){
+if(data103 > 2 || isNaN(data103)){
+const err198 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -19128,9 +19113,8 @@ vErrors.push(err198);
 }
 errors++;
 }
-if((typeof data104 == "number") && (isFinite(data104))){
-if(data104 > 2 || isNaN(data104)){
-const err199 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(data103 < 0 || isNaN(data103)){
+const err199 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -19139,8 +19123,12 @@ vErrors.push(err199);
 }
 errors++;
 }
-if(data104 < 0 || isNaN(data104)){
-const err200 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data.top_p !== undefined){
+let data104 = data.top_p;
+if((!((typeof data104 == "number") && (isFinite(data104)))) && (data104 !== null)){
+const err200 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema135.properties.top_p.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -19149,12 +19137,9 @@ vErrors.push(err200);
 }
 errors++;
 }
-}
-}
-if(data.top_p !== undefined){
-let data105 = data.top_p;
-if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
-const err201 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema135.properties.top_p.type},message:"must be number,null"};
+if((typeof data104 == "number") && (isFinite(data104))){
+if(data104 > 1 || isNaN(data104)){
+const err201 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -19163,9 +19148,8 @@ vErrors.push(err201);
 }
 errors++;
 }
-if((typeof data105 == "number") && (isFinite(data105))){
-if(data105 > 1 || isNaN(data105)){
-const err202 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(data104 < 0 || isNaN(data104)){
+const err202 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -19174,8 +19158,12 @@ vErrors.push(err202);
 }
 errors++;
 }
-if(data105 < 0 || isNaN(data105)){
-const err203 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data.presence_penalty !== undefined){
+let data105 = data.presence_penalty;
+if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
+const err203 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema135.properties.presence_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -19184,12 +19172,9 @@ vErrors.push(err203);
 }
 errors++;
 }
-}
-}
-if(data.presence_penalty !== undefined){
-let data106 = data.presence_penalty;
-if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
-const err204 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema135.properties.presence_penalty.type},message:"must be number,null"};
+if((typeof data105 == "number") && (isFinite(data105))){
+if(data105 > 2 || isNaN(data105)){
+const err204 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -19198,9 +19183,8 @@ vErrors.push(err204);
 }
 errors++;
 }
-if((typeof data106 == "number") && (isFinite(data106))){
-if(data106 > 2 || isNaN(data106)){
-const err205 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(data105 < -2 || isNaN(data105)){
+const err205 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -19209,8 +19193,12 @@ vErrors.push(err205);
 }
 errors++;
 }
-if(data106 < -2 || isNaN(data106)){
-const err206 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
+}
+}
+if(data.frequency_penalty !== undefined){
+let data106 = data.frequency_penalty;
+if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
+const err206 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema135.properties.frequency_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -19219,12 +19207,9 @@ vErrors.push(err206);
 }
 errors++;
 }
-}
-}
-if(data.frequency_penalty !== undefined){
-let data107 = data.frequency_penalty;
-if((!((typeof data107 == "number") && (isFinite(data107)))) && (data107 !== null)){
-const err207 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema135.properties.frequency_penalty.type},message:"must be number,null"};
+if((typeof data106 == "number") && (isFinite(data106))){
+if(data106 > 2 || isNaN(data106)){
+const err207 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -19233,9 +19218,8 @@ vErrors.push(err207);
 }
 errors++;
 }
-if((typeof data107 == "number") && (isFinite(data107))){
-if(data107 > 2 || isNaN(data107)){
-const err208 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(data106 < -2 || isNaN(data106)){
+const err208 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -19244,8 +19228,12 @@ vErrors.push(err208);
 }
 errors++;
 }
-if(data107 < -2 || isNaN(data107)){
-const err209 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
+}
+}
+if(data.max_output_tokens !== undefined){
+let data107 = data.max_output_tokens;
+if((!(((typeof data107 == "number") && (!(data107 % 1) && !isNaN(data107))) && (isFinite(data107)))) && (data107 !== null)){
+const err209 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema135.properties.max_output_tokens.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -19254,12 +19242,9 @@ vErrors.push(err209);
 }
 errors++;
 }
-}
-}
-if(data.max_output_tokens !== undefined){
-let data108 = data.max_output_tokens;
-if((!(((typeof data108 == "number") && (!(data108 % 1) && !isNaN(data108))) && (isFinite(data108)))) && (data108 !== null)){
-const err210 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema135.properties.max_output_tokens.type},message:"must be integer,null"};
+if((typeof data107 == "number") && (isFinite(data107))){
+if(data107 > 10000000 || isNaN(data107)){
+const err210 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -19268,9 +19253,8 @@ vErrors.push(err210);
 }
 errors++;
 }
-if((typeof data108 == "number") && (isFinite(data108))){
-if(data108 > 10000000 || isNaN(data108)){
-const err211 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"};
+if(data107 < 1 || isNaN(data107)){
+const err211 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -19279,8 +19263,12 @@ vErrors.push(err211);
 }
 errors++;
 }
-if(data108 < 1 || isNaN(data108)){
-const err212 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data.reasoning !== undefined){
+let data108 = data.reasoning;
+if((!(data108 && typeof data108 == "object" && !Array.isArray(data108))) && (data108 !== null)){
+const err212 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema135.properties.reasoning.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -19289,12 +19277,10 @@ vErrors.push(err212);
 }
 errors++;
 }
-}
-}
-if(data.reasoning !== undefined){
-let data109 = data.reasoning;
-if((!(data109 && typeof data109 == "object" && !Array.isArray(data109))) && (data109 !== null)){
-const err213 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema135.properties.reasoning.type},message:"must be object,null"};
+if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
+for(const key12 in data108){
+if(!(((key12 === "effort") || (key12 === "summary")) || (key12 === "generate_summary"))){
+const err213 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -19303,10 +19289,11 @@ vErrors.push(err213);
 }
 errors++;
 }
-if(data109 && typeof data109 == "object" && !Array.isArray(data109)){
-for(const key12 in data109){
-if(!(((key12 === "effort") || (key12 === "summary")) || (key12 === "generate_summary"))){
-const err214 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+}
+if(data108.effort !== undefined){
+let data109 = data108.effort;
+if((typeof data109 !== "string") && (data109 !== null)){
+const err214 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema135.properties.reasoning.properties.effort.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -19315,11 +19302,8 @@ vErrors.push(err214);
 }
 errors++;
 }
-}
-if(data109.effort !== undefined){
-let data110 = data109.effort;
-if((typeof data110 !== "string") && (data110 !== null)){
-const err215 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema135.properties.reasoning.properties.effort.type},message:"must be string,null"};
+if(!(((((((data109 === "none") || (data109 === "minimal")) || (data109 === "low")) || (data109 === "medium")) || (data109 === "high")) || (data109 === "xhigh")) || (data109 === null))){
+const err215 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema135.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -19328,8 +19312,11 @@ vErrors.push(err215);
 }
 errors++;
 }
-if(!(((((((data110 === "none") || (data110 === "minimal")) || (data110 === "low")) || (data110 === "medium")) || (data110 === "high")) || (data110 === "xhigh")) || (data110 === null))){
-const err216 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema135.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
+}
+if(data108.summary !== undefined){
+let data110 = data108.summary;
+if((typeof data110 !== "string") && (data110 !== null)){
+const err216 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema135.properties.reasoning.properties.summary.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -19338,11 +19325,8 @@ vErrors.push(err216);
 }
 errors++;
 }
-}
-if(data109.summary !== undefined){
-let data111 = data109.summary;
-if((typeof data111 !== "string") && (data111 !== null)){
-const err217 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema135.properties.reasoning.properties.summary.type},message:"must be string,null"};
+if(!((data110 === "auto") || (data110 === null))){
+const err217 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema135.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -19351,8 +19335,10 @@ vErrors.push(err217);
 }
 errors++;
 }
-if(!((data111 === "auto") || (data111 === null))){
-const err218 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema135.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"};
+}
+if(data108.generate_summary !== undefined){
+if(data108.generate_summary !== null){
+const err218 = {instancePath:instancePath+"/reasoning/generate_summary",schemaPath:"#/properties/reasoning/properties/generate_summary/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -19362,9 +19348,12 @@ vErrors.push(err218);
 errors++;
 }
 }
-if(data109.generate_summary !== undefined){
-if(data109.generate_summary !== null){
-const err219 = {instancePath:instancePath+"/reasoning/generate_summary",schemaPath:"#/properties/reasoning/properties/generate_summary/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+}
+if(data.stream !== undefined){
+let data112 = data.stream;
+if((typeof data112 !== "boolean") && (data112 !== null)){
+const err219 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema135.properties.stream.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -19374,12 +19363,10 @@ vErrors.push(err219);
 errors++;
 }
 }
-}
-}
-if(data.stream !== undefined){
-let data113 = data.stream;
-if((typeof data113 !== "boolean") && (data113 !== null)){
-const err220 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema135.properties.stream.type},message:"must be boolean,null"};
+if(data.stream_options !== undefined){
+let data113 = data.stream_options;
+if((!(data113 && typeof data113 == "object" && !Array.isArray(data113))) && (data113 !== null)){
+const err220 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema135.properties.stream_options.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -19388,11 +19375,10 @@ vErrors.push(err220);
 }
 errors++;
 }
-}
-if(data.stream_options !== undefined){
-let data114 = data.stream_options;
-if((!(data114 && typeof data114 == "object" && !Array.isArray(data114))) && (data114 !== null)){
-const err221 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema135.properties.stream_options.type},message:"must be object,null"};
+if(data113 && typeof data113 == "object" && !Array.isArray(data113)){
+for(const key13 in data113){
+if(!(key13 === "include_obfuscation")){
+const err221 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -19401,10 +19387,11 @@ vErrors.push(err221);
 }
 errors++;
 }
-if(data114 && typeof data114 == "object" && !Array.isArray(data114)){
-for(const key13 in data114){
-if(!(key13 === "include_obfuscation")){
-const err222 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+}
+if(data113.include_obfuscation !== undefined){
+let data114 = data113.include_obfuscation;
+if((typeof data114 !== "boolean") && (data114 !== null)){
+const err222 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema135.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -19413,11 +19400,8 @@ vErrors.push(err222);
 }
 errors++;
 }
-}
-if(data114.include_obfuscation !== undefined){
-let data115 = data114.include_obfuscation;
-if((typeof data115 !== "boolean") && (data115 !== null)){
-const err223 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema135.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
+if(!((data114 === false) || (data114 === null))){
+const err223 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/enum",keyword:"enum",params:{allowedValues: schema135.properties.stream_options.properties.include_obfuscation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -19426,8 +19410,13 @@ vErrors.push(err223);
 }
 errors++;
 }
-if(!((data115 === false) || (data115 === null))){
-const err224 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/enum",keyword:"enum",params:{allowedValues: schema135.properties.stream_options.properties.include_obfuscation.enum},message:"must be equal to one of the allowed values"};
+}
+}
+}
+if(data.metadata !== undefined){
+let data115 = data.metadata;
+if((!(data115 && typeof data115 == "object" && !Array.isArray(data115))) && (data115 !== null)){
+const err224 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema135.properties.metadata.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -19436,13 +19425,9 @@ vErrors.push(err224);
 }
 errors++;
 }
-}
-}
-}
-if(data.metadata !== undefined){
-let data116 = data.metadata;
-if((!(data116 && typeof data116 == "object" && !Array.isArray(data116))) && (data116 !== null)){
-const err225 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema135.properties.metadata.type},message:"must be object,null"};
+if(data115 && typeof data115 == "object" && !Array.isArray(data115)){
+if(Object.keys(data115).length > 16){
+const err225 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -19451,9 +19436,11 @@ vErrors.push(err225);
 }
 errors++;
 }
-if(data116 && typeof data116 == "object" && !Array.isArray(data116)){
-if(Object.keys(data116).length > 16){
-const err226 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"};
+for(const key14 in data115){
+const _errs191 = errors;
+if(typeof key14 === "string"){
+if(key14.length > 64 && (key14.length > 128 || func1(key14) > 64)){
+const err226 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key14};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -19462,11 +19449,10 @@ vErrors.push(err226);
 }
 errors++;
 }
-for(const key14 in data116){
-const _errs193 = errors;
-if(typeof key14 === "string"){
-if(key14.length > 64 && (key14.length > 128 || func1(key14) > 64)){
-const err227 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key14};
+}
+var valid47 = _errs191 === errors;
+if(!valid47){
+const err227 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key14},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -19476,9 +19462,11 @@ vErrors.push(err227);
 errors++;
 }
 }
-var valid49 = _errs193 === errors;
-if(!valid49){
-const err228 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key14},message:"property name must be valid"};
+for(const key15 in data115){
+let data116 = data115[key15];
+if(typeof data116 === "string"){
+if(data116.length > 512 && (data116.length > 1024 || func1(data116) > 512)){
+const err228 = {instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -19488,11 +19476,8 @@ vErrors.push(err228);
 errors++;
 }
 }
-for(const key15 in data116){
-let data117 = data116[key15];
-if(typeof data117 === "string"){
-if(data117.length > 512 && (data117.length > 1024 || func1(data117) > 512)){
-const err229 = {instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+else {
+const err229 = {instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -19502,8 +19487,12 @@ vErrors.push(err229);
 errors++;
 }
 }
-else {
-const err230 = {instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+if(data.include !== undefined){
+let data117 = data.include;
+if((!(Array.isArray(data117))) && (data117 !== null)){
+const err230 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema135.properties.include.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -19512,13 +19501,9 @@ vErrors.push(err230);
 }
 errors++;
 }
-}
-}
-}
-if(data.include !== undefined){
-let data118 = data.include;
-if((!(Array.isArray(data118))) && (data118 !== null)){
-const err231 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema135.properties.include.type},message:"must be array,null"};
+if(Array.isArray(data117)){
+if(data117.length > 20){
+const err231 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -19527,9 +19512,11 @@ vErrors.push(err231);
 }
 errors++;
 }
-if(Array.isArray(data118)){
-if(data118.length > 20){
-const err232 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
+const len5 = data117.length;
+for(let i5=0; i5<len5; i5++){
+let data118 = data117[i5];
+if(typeof data118 !== "string"){
+const err232 = {instancePath:instancePath+"/include/" + i5,schemaPath:"#/properties/include/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -19538,11 +19525,8 @@ vErrors.push(err232);
 }
 errors++;
 }
-const len6 = data118.length;
-for(let i6=0; i6<len6; i6++){
-let data119 = data118[i6];
-if(typeof data119 !== "string"){
-const err233 = {instancePath:instancePath+"/include/" + i6,schemaPath:"#/properties/include/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((((data118 === "reasoning.encrypted_content") || (data118 === "web_search_call.action.sources")) || (data118 === "web_search_call.results")) || (data118 === "code_interpreter_call.outputs")) || (data118 === "computer_call_output.output.image_url")) || (data118 === "file_search_call.results")) || (data118 === "message.input_image.image_url"))){
+const err233 = {instancePath:instancePath+"/include/" + i5,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema135.properties.include.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -19551,8 +19535,13 @@ vErrors.push(err233);
 }
 errors++;
 }
-if(!(((((((data119 === "reasoning.encrypted_content") || (data119 === "web_search_call.action.sources")) || (data119 === "web_search_call.results")) || (data119 === "code_interpreter_call.outputs")) || (data119 === "computer_call_output.output.image_url")) || (data119 === "file_search_call.results")) || (data119 === "message.input_image.image_url"))){
-const err234 = {instancePath:instancePath+"/include/" + i6,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema135.properties.include.items.enum},message:"must be equal to one of the allowed values"};
+}
+}
+}
+if(data.store !== undefined){
+let data119 = data.store;
+if((typeof data119 !== "boolean") && (data119 !== null)){
+const err234 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema135.properties.store.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -19562,12 +19551,10 @@ vErrors.push(err234);
 errors++;
 }
 }
-}
-}
-if(data.store !== undefined){
-let data120 = data.store;
-if((typeof data120 !== "boolean") && (data120 !== null)){
-const err235 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema135.properties.store.type},message:"must be boolean,null"};
+if(data.user !== undefined){
+let data120 = data.user;
+if((typeof data120 !== "string") && (data120 !== null)){
+const err235 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema135.properties.user.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -19576,11 +19563,9 @@ vErrors.push(err235);
 }
 errors++;
 }
-}
-if(data.user !== undefined){
-let data121 = data.user;
-if((typeof data121 !== "string") && (data121 !== null)){
-const err236 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema135.properties.user.type},message:"must be string,null"};
+if(typeof data120 === "string"){
+if(data120.length > 1000 && (data120.length > 2000 || func1(data120) > 1000)){
+const err236 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -19589,9 +19574,12 @@ vErrors.push(err236);
 }
 errors++;
 }
-if(typeof data121 === "string"){
-if(data121.length > 1000 && (data121.length > 2000 || func1(data121) > 1000)){
-const err237 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+}
+if(data.safety_identifier !== undefined){
+let data121 = data.safety_identifier;
+if((typeof data121 !== "string") && (data121 !== null)){
+const err237 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema135.properties.safety_identifier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -19600,12 +19588,9 @@ vErrors.push(err237);
 }
 errors++;
 }
-}
-}
-if(data.safety_identifier !== undefined){
-let data122 = data.safety_identifier;
-if((typeof data122 !== "string") && (data122 !== null)){
-const err238 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema135.properties.safety_identifier.type},message:"must be string,null"};
+if(typeof data121 === "string"){
+if(data121.length > 1000 && (data121.length > 2000 || func1(data121) > 1000)){
+const err238 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -19614,9 +19599,12 @@ vErrors.push(err238);
 }
 errors++;
 }
-if(typeof data122 === "string"){
-if(data122.length > 1000 && (data122.length > 2000 || func1(data122) > 1000)){
-const err239 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+}
+if(data.prompt_cache_key !== undefined){
+let data122 = data.prompt_cache_key;
+if((typeof data122 !== "string") && (data122 !== null)){
+const err239 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema135.properties.prompt_cache_key.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -19625,12 +19613,9 @@ vErrors.push(err239);
 }
 errors++;
 }
-}
-}
-if(data.prompt_cache_key !== undefined){
-let data123 = data.prompt_cache_key;
-if((typeof data123 !== "string") && (data123 !== null)){
-const err240 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema135.properties.prompt_cache_key.type},message:"must be string,null"};
+if(typeof data122 === "string"){
+if(data122.length > 1000 && (data122.length > 2000 || func1(data122) > 1000)){
+const err240 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -19639,9 +19624,12 @@ vErrors.push(err240);
 }
 errors++;
 }
-if(typeof data123 === "string"){
-if(data123.length > 1000 && (data123.length > 2000 || func1(data123) > 1000)){
-const err241 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+}
+if(data.prompt_cache_retention !== undefined){
+let data123 = data.prompt_cache_retention;
+if((typeof data123 !== "string") && (data123 !== null)){
+const err241 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema135.properties.prompt_cache_retention.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -19650,12 +19638,9 @@ vErrors.push(err241);
 }
 errors++;
 }
-}
-}
-if(data.prompt_cache_retention !== undefined){
-let data124 = data.prompt_cache_retention;
-if((typeof data124 !== "string") && (data124 !== null)){
-const err242 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema135.properties.prompt_cache_retention.type},message:"must be string,null"};
+if(typeof data123 === "string"){
+if(data123.length > 100 && (data123.length > 200 || func1(data123) > 100)){
+const err242 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -19664,9 +19649,12 @@ vErrors.push(err242);
 }
 errors++;
 }
-if(typeof data124 === "string"){
-if(data124.length > 100 && (data124.length > 200 || func1(data124) > 100)){
-const err243 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+}
+}
+if(data.background !== undefined){
+let data124 = data.background;
+if((typeof data124 !== "boolean") && (data124 !== null)){
+const err243 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema135.properties.background.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -19675,12 +19663,8 @@ vErrors.push(err243);
 }
 errors++;
 }
-}
-}
-if(data.background !== undefined){
-let data125 = data.background;
-if((typeof data125 !== "boolean") && (data125 !== null)){
-const err244 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema135.properties.background.type},message:"must be boolean,null"};
+if(!((data124 === false) || (data124 === null))){
+const err244 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/enum",keyword:"enum",params:{allowedValues: schema135.properties.background.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -19689,8 +19673,11 @@ vErrors.push(err244);
 }
 errors++;
 }
-if(!((data125 === false) || (data125 === null))){
-const err245 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/enum",keyword:"enum",params:{allowedValues: schema135.properties.background.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.truncation !== undefined){
+let data125 = data.truncation;
+if((typeof data125 !== "string") && (data125 !== null)){
+const err245 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema135.properties.truncation.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -19699,11 +19686,8 @@ vErrors.push(err245);
 }
 errors++;
 }
-}
-if(data.truncation !== undefined){
-let data126 = data.truncation;
-if((typeof data126 !== "string") && (data126 !== null)){
-const err246 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema135.properties.truncation.type},message:"must be string,null"};
+if(!((data125 === "disabled") || (data125 === null))){
+const err246 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema135.properties.truncation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -19712,8 +19696,11 @@ vErrors.push(err246);
 }
 errors++;
 }
-if(!((data126 === "disabled") || (data126 === null))){
-const err247 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema135.properties.truncation.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.service_tier !== undefined){
+let data126 = data.service_tier;
+if((typeof data126 !== "string") && (data126 !== null)){
+const err247 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema135.properties.service_tier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -19722,11 +19709,8 @@ vErrors.push(err247);
 }
 errors++;
 }
-}
-if(data.service_tier !== undefined){
-let data127 = data.service_tier;
-if((typeof data127 !== "string") && (data127 !== null)){
-const err248 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema135.properties.service_tier.type},message:"must be string,null"};
+if(!(((data126 === "auto") || (data126 === "default")) || (data126 === null))){
+const err248 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema135.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -19735,8 +19719,11 @@ vErrors.push(err248);
 }
 errors++;
 }
-if(!(((data127 === "auto") || (data127 === "default")) || (data127 === null))){
-const err249 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema135.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.top_logprobs !== undefined){
+let data127 = data.top_logprobs;
+if((!(((typeof data127 == "number") && (!(data127 % 1) && !isNaN(data127))) && (isFinite(data127)))) && (data127 !== null)){
+const err249 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema135.properties.top_logprobs.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -19745,11 +19732,9 @@ vErrors.push(err249);
 }
 errors++;
 }
-}
-if(data.top_logprobs !== undefined){
-let data128 = data.top_logprobs;
-if((!(((typeof data128 == "number") && (!(data128 % 1) && !isNaN(data128))) && (isFinite(data128)))) && (data128 !== null)){
-const err250 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema135.properties.top_logprobs.type},message:"must be integer,null"};
+if((typeof data127 == "number") && (isFinite(data127))){
+if(data127 > 0 || isNaN(data127)){
+const err250 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -19758,9 +19743,8 @@ vErrors.push(err250);
 }
 errors++;
 }
-if((typeof data128 == "number") && (isFinite(data128))){
-if(data128 > 0 || isNaN(data128)){
-const err251 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"};
+if(data127 < 0 || isNaN(data127)){
+const err251 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -19769,8 +19753,11 @@ vErrors.push(err251);
 }
 errors++;
 }
-if(data128 < 0 || isNaN(data128)){
-const err252 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data.max_tool_calls !== undefined){
+if(data.max_tool_calls !== null){
+const err252 = {instancePath:instancePath+"/max_tool_calls",schemaPath:"#/properties/max_tool_calls/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -19780,10 +19767,9 @@ vErrors.push(err252);
 errors++;
 }
 }
-}
-if(data.max_tool_calls !== undefined){
-if(data.max_tool_calls !== null){
-const err253 = {instancePath:instancePath+"/max_tool_calls",schemaPath:"#/properties/max_tool_calls/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.context_management !== undefined){
+if(data.context_management !== null){
+const err253 = {instancePath:instancePath+"/context_management",schemaPath:"#/properties/context_management/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -19793,9 +19779,9 @@ vErrors.push(err253);
 errors++;
 }
 }
-if(data.previous_response_id !== undefined){
-if(data.previous_response_id !== null){
-const err254 = {instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.moderation !== undefined){
+if(data.moderation !== null){
+const err254 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -19805,9 +19791,9 @@ vErrors.push(err254);
 errors++;
 }
 }
-if(data.conversation !== undefined){
-if(data.conversation !== null){
-const err255 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.prompt_cache_options !== undefined){
+if(data.prompt_cache_options !== null){
+const err255 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -19817,9 +19803,9 @@ vErrors.push(err255);
 errors++;
 }
 }
-if(data.context_management !== undefined){
-if(data.context_management !== null){
-const err256 = {instancePath:instancePath+"/context_management",schemaPath:"#/properties/context_management/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.access_programs !== undefined){
+if(data.access_programs !== null){
+const err256 = {instancePath:instancePath+"/access_programs",schemaPath:"#/properties/access_programs/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -19829,9 +19815,9 @@ vErrors.push(err256);
 errors++;
 }
 }
-if(data.moderation !== undefined){
-if(data.moderation !== null){
-const err257 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.image !== undefined){
+if(data.image !== null){
+const err257 = {instancePath:instancePath+"/image",schemaPath:"#/properties/image/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -19841,9 +19827,9 @@ vErrors.push(err257);
 errors++;
 }
 }
-if(data.prompt_cache_options !== undefined){
-if(data.prompt_cache_options !== null){
-const err258 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.previous_response_id !== undefined){
+if(data.previous_response_id !== null){
+const err258 = {instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -19853,9 +19839,9 @@ vErrors.push(err258);
 errors++;
 }
 }
-if(data.access_programs !== undefined){
-if(data.access_programs !== null){
-const err259 = {instancePath:instancePath+"/access_programs",schemaPath:"#/properties/access_programs/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(data.conversation !== undefined){
+if(data.conversation !== null){
+const err259 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -19865,26 +19851,14 @@ vErrors.push(err259);
 errors++;
 }
 }
-if(data.image !== undefined){
-if(data.image !== null){
-const err260 = {instancePath:instancePath+"/image",schemaPath:"#/properties/image/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+else {
+const err260 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err260];
 }
 else {
 vErrors.push(err260);
-}
-errors++;
-}
-}
-}
-else {
-const err261 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err261];
-}
-else {
-vErrors.push(err261);
 }
 errors++;
 }
@@ -22265,8 +22239,7 @@ validate116.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const getFiscalDayParameters = validate117;
 const schema172 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
-const schema174 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]};
-const pattern118 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$", "u");
+const schema174 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","maxLength":10,"examples":["2026-11-06"]};
 const formats8 = require("ajv-formats/dist/formats").fullFormats.date;
 
 function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -22364,8 +22337,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern118.test(data2)){
-const err7 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
+if(!(formats8.validate(data2))){
+const err7 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -22374,8 +22347,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!(formats8.validate(data2))){
-const err8 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+}
+else {
+const err8 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -22385,8 +22359,9 @@ vErrors.push(err8);
 errors++;
 }
 }
+}
 else {
-const err9 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -22396,9 +22371,11 @@ vErrors.push(err9);
 errors++;
 }
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.query !== undefined){
+let data3 = data.query;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key1 in data3){
+const err10 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -22408,27 +22385,13 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data.query !== undefined){
-let data3 = data.query;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-for(const key1 in data3){
-const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+else {
+const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
 }
 errors++;
 }
@@ -22440,7 +22403,18 @@ if(data4["If-None-Match"] !== undefined){
 let data5 = data4["If-None-Match"];
 if(typeof data5 === "string"){
 if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
-const err13 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+const err12 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -22450,8 +22424,9 @@ vErrors.push(err13);
 errors++;
 }
 }
+}
 else {
-const err14 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err14 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -22463,24 +22438,12 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err15];
 }
 else {
 vErrors.push(err15);
-}
-errors++;
-}
-}
-}
-else {
-const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
 }
 errors++;
 }
@@ -22587,8 +22550,8 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern118.test(data2)){
-const err7 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
+if(!(formats8.validate(data2))){
+const err7 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -22597,8 +22560,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!(formats8.validate(data2))){
-const err8 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+}
+else {
+const err8 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -22608,8 +22572,9 @@ vErrors.push(err8);
 errors++;
 }
 }
+}
 else {
-const err9 = {instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -22619,9 +22584,11 @@ vErrors.push(err9);
 errors++;
 }
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.query !== undefined){
+let data3 = data.query;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key1 in data3){
+const err10 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -22631,27 +22598,13 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data.query !== undefined){
-let data3 = data.query;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-for(const key1 in data3){
-const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+else {
+const err11 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
 }
 errors++;
 }
@@ -22663,7 +22616,18 @@ if(data4["If-Match"] !== undefined){
 let data5 = data4["If-Match"];
 if(typeof data5 === "string"){
 if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
-const err13 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+const err12 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -22673,8 +22637,9 @@ vErrors.push(err13);
 errors++;
 }
 }
+}
 else {
-const err14 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err14 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -22686,24 +22651,12 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err15];
 }
 else {
 vErrors.push(err15);
-}
-errors++;
-}
-}
-}
-else {
-const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
 }
 errors++;
 }
@@ -23312,7 +23265,7 @@ validate121.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 export const getCategoryParameters = validate124;
 const schema185 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
 const schema186 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
-const pattern126 = new RegExp("^cat_[0-9a-f]{32}$", "u");
+const pattern124 = new RegExp("^cat_[0-9a-f]{32}$", "u");
 
 function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCategoryParameters" */;
@@ -23364,7 +23317,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern126.test(data1)){
+if(!pattern124.test(data1)){
 const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -23532,7 +23485,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern126.test(data1)){
+if(!pattern124.test(data1)){
 const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -23744,7 +23697,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern126.test(data2)){
+if(!pattern124.test(data2)){
 const err7 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -24051,7 +24004,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern126.test(data3)){
+if(!pattern124.test(data3)){
 const err9 = {instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -24401,7 +24354,7 @@ const schema204 = {"title":"ProductDescription","type":"string","description":"D
 const schema205 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
 const schema206 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
 const schema207 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
-const pattern141 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
+const pattern139 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
 const schema208 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
 const schema209 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
 const func0 = require("ajv/dist/runtime/equal").default;
@@ -24845,7 +24798,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern126.test(data1)){
+if(!pattern124.test(data1)){
 const err9 = {instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -25005,7 +24958,7 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(!pattern141.test(data5)){
+if(!pattern139.test(data5)){
 const err23 = {instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err23];
@@ -25512,7 +25465,7 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(!pattern126.test(data0)){
+if(!pattern124.test(data0)){
 const err2 = {instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -25637,7 +25590,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern141.test(data3)){
+if(!pattern139.test(data3)){
 const err13 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -26001,9 +25954,9 @@ export const listOrdersParameters = validate147;
 const schema231 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
 const schema232 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
 const schema235 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
-const schema233 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
+const schema233 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
 const formats24 = require("ajv-formats/dist/formats").fullFormats["iso-date-time"];
-const pattern159 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
+const pattern156 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
 
 function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -26029,8 +25982,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(!pattern118.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
+if(!(formats8.validate(data))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -26039,8 +25992,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(!(formats8.validate(data))){
-const err2 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+}
+else {
+const err2 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -26049,9 +26003,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+const _errs4 = errors;
+if(typeof data === "string"){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
+const err3 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -26060,12 +26017,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-const _errs4 = errors;
-if(typeof data === "string"){
-if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern31.test(data)){
+const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -26074,8 +26027,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern31.test(data)){
-const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
+if(!(formats0.validate(data))){
+const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -26084,8 +26037,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats0.validate(data))){
-const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+else {
+const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -26094,9 +26048,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-else {
-const err7 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs4 === errors;
+valid0 = valid0 || _valid0;
+const _errs7 = errors;
+if(typeof data === "string"){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
+const err7 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -26105,12 +26062,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-var _valid0 = _errs4 === errors;
-valid0 = valid0 || _valid0;
-const _errs7 = errors;
-if(typeof data === "string"){
-if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern156.test(data)){
+const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -26119,8 +26072,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern159.test(data)){
-const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
+if(!(formats24.validate(data))){
+const err9 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -26129,8 +26082,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!(formats24.validate(data))){
-const err10 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
+}
+else {
+const err10 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -26139,26 +26093,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-else {
-const err11 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs7 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const err11 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-var _valid0 = _errs7 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const err12 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
 }
 errors++;
 }
@@ -26175,7 +26118,17 @@ vErrors = null;
 }
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err13 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err12 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data.length < 20 && func1(data) < 10){
+const err13 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -26184,24 +26137,14 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(data.length < 20 && func1(data) < 10){
-const err14 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
 else {
 vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
 }
 errors++;
 }
@@ -26690,7 +26633,7 @@ const schema237 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"}
 const schema238 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
 const schema246 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
 const schema248 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
-const pattern168 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
+const pattern165 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
 const schema240 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
 const schema242 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
 const schema243 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
@@ -27228,7 +27171,7 @@ errors++;
 for(const key1 in data6){
 const _errs20 = errors;
 if(typeof key1 === "string"){
-if(!pattern168.test(key1)){
+if(!pattern165.test(key1)){
 const err20 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/OrderMetadata/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,40}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,40}$"+"\"",propertyName:key1};
 if(vErrors === null){
 vErrors = [err20];
@@ -28223,9 +28166,9 @@ const schema258 = {"title":"IntegrationCreate","type":"object","description":"A 
 const schema259 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
 const schema260 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
 const schema267 = {"title":"SigningSecret","type":"string","description":"Secret that signs deliveries, in one of two forms:\n\n- `whsec_` followed by the base64 of 24 to 64 bytes, as Standard Webhooks writes secrets. These bytes are the key.\n- 24 to 64 printable ASCII characters. The bytes of the characters are the key. For libraries of Standard Webhooks,\n  write it as `whsec_` followed by the base64 of these bytes.","pattern":"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$","not":{"pattern":"^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)"},"minLength":24,"maxLength":94,"examples":["whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"]};
-const pattern175 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
-const pattern179 = new RegExp("^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)", "u");
-const pattern180 = new RegExp("^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$", "u");
+const pattern172 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
+const pattern176 = new RegExp("^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)", "u");
+const pattern177 = new RegExp("^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$", "u");
 const formats26 = require("ajv-formats/dist/formats").fullFormats.uri;
 const schema261 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
 const schema262 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
@@ -28418,8 +28361,8 @@ validate168.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false}
 
 const schema265 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
 const schema266 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
-const pattern177 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
-const pattern178 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+const pattern174 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
+const pattern175 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
 function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -28465,7 +28408,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern177.test(key0)){
+if(!pattern174.test(key0)){
 const err3 = {instancePath,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},message:"must match pattern \""+"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"+"\"",propertyName:key0};
 if(vErrors === null){
 vErrors = [err3];
@@ -28521,7 +28464,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern178.test(data0)){
+if(!pattern175.test(data0)){
 const err8 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -28681,7 +28624,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern175.test(data1)){
+if(!pattern172.test(data1)){
 const err10 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -28736,7 +28679,7 @@ let data5 = data.secret;
 const _errs14 = errors;
 const _errs15 = errors;
 if(typeof data5 === "string"){
-if(!pattern179.test(data5)){
+if(!pattern176.test(data5)){
 const err13 = {};
 if(vErrors === null){
 vErrors = [err13];
@@ -28790,7 +28733,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!pattern180.test(data5)){
+if(!pattern177.test(data5)){
 const err17 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/pattern",keyword:"pattern",params:{pattern: "^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"},message:"must match pattern \""+"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -29308,7 +29251,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern175.test(data1)){
+if(!pattern172.test(data1)){
 const err7 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -30786,7 +30729,7 @@ let data0 = data.secret;
 const _errs5 = errors;
 const _errs6 = errors;
 if(typeof data0 === "string"){
-if(!pattern179.test(data0)){
+if(!pattern176.test(data0)){
 const err1 = {};
 if(vErrors === null){
 vErrors = [err1];
@@ -30840,7 +30783,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern180.test(data0)){
+if(!pattern177.test(data0)){
 const err5 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/pattern",keyword:"pattern",params:{pattern: "^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"},message:"must match pattern \""+"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -32000,8 +31943,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(!pattern118.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
+if(!(formats8.validate(data))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -32010,8 +31953,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(!(formats8.validate(data))){
-const err2 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+}
+else {
+const err2 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -32020,9 +31964,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+const _errs4 = errors;
+if(typeof data === "string"){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
+const err3 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -32031,12 +31978,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-const _errs4 = errors;
-if(typeof data === "string"){
-if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern31.test(data)){
+const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -32045,8 +31988,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern31.test(data)){
-const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
+if(!(formats0.validate(data))){
+const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -32055,8 +31998,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats0.validate(data))){
-const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+else {
+const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -32065,9 +32009,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-else {
-const err7 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs4 === errors;
+valid0 = valid0 || _valid0;
+const _errs7 = errors;
+if(typeof data === "string"){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
+const err7 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -32076,12 +32023,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-var _valid0 = _errs4 === errors;
-valid0 = valid0 || _valid0;
-const _errs7 = errors;
-if(typeof data === "string"){
-if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern156.test(data)){
+const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -32090,8 +32033,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern159.test(data)){
-const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
+if(!(formats24.validate(data))){
+const err9 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -32100,8 +32043,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!(formats24.validate(data))){
-const err10 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
+}
+else {
+const err10 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -32110,26 +32054,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-else {
-const err11 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs7 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const err11 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-var _valid0 = _errs7 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const err12 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
 }
 errors++;
 }
@@ -32146,7 +32079,17 @@ vErrors = null;
 }
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err13 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err12 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data.length < 20 && func1(data) < 10){
+const err13 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -32155,24 +32098,14 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(data.length < 20 && func1(data) < 10){
-const err14 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
 else {
 vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
 }
 errors++;
 }
@@ -32459,8 +32392,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(!pattern118.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
+if(!(formats8.validate(data))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -32469,8 +32402,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(!(formats8.validate(data))){
-const err2 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+}
+else {
+const err2 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -32479,9 +32413,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+const _errs4 = errors;
+if(typeof data === "string"){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
+const err3 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -32490,12 +32427,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-const _errs4 = errors;
-if(typeof data === "string"){
-if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern31.test(data)){
+const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -32504,8 +32437,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern31.test(data)){
-const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
+if(!(formats0.validate(data))){
+const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -32514,8 +32447,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats0.validate(data))){
-const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+else {
+const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -32524,9 +32458,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-else {
-const err7 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs4 === errors;
+valid0 = valid0 || _valid0;
+const _errs7 = errors;
+if(typeof data === "string"){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
+const err7 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -32535,12 +32472,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-var _valid0 = _errs4 === errors;
-valid0 = valid0 || _valid0;
-const _errs7 = errors;
-if(typeof data === "string"){
-if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern156.test(data)){
+const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -32549,8 +32482,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern159.test(data)){
-const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
+if(!(formats24.validate(data))){
+const err9 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -32559,8 +32492,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!(formats24.validate(data))){
-const err10 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
+}
+else {
+const err10 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -32569,26 +32503,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-else {
-const err11 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs7 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const err11 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-var _valid0 = _errs7 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const err12 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
 }
 errors++;
 }
@@ -32605,7 +32528,17 @@ vErrors = null;
 }
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err13 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err12 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data.length < 20 && func1(data) < 10){
+const err13 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -32614,24 +32547,14 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(data.length < 20 && func1(data) < 10){
-const err14 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
 else {
 vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
 }
 errors++;
 }
@@ -33016,8 +32939,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(!pattern118.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
+if(!(formats8.validate(data))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -33026,8 +32949,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(!(formats8.validate(data))){
-const err2 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+}
+else {
+const err2 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -33036,9 +32960,12 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+const _errs4 = errors;
+if(typeof data === "string"){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
+const err3 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -33047,12 +32974,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-var _valid0 = _errs2 === errors;
-valid0 = valid0 || _valid0;
-const _errs4 = errors;
-if(typeof data === "string"){
-if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern31.test(data)){
+const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -33061,8 +32984,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern31.test(data)){
-const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
+if(!(formats0.validate(data))){
+const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -33071,8 +32994,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!(formats0.validate(data))){
-const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+}
+else {
+const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -33081,9 +33005,12 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-else {
-const err7 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs4 === errors;
+valid0 = valid0 || _valid0;
+const _errs7 = errors;
+if(typeof data === "string"){
+if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
+const err7 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -33092,12 +33019,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-var _valid0 = _errs4 === errors;
-valid0 = valid0 || _valid0;
-const _errs7 = errors;
-if(typeof data === "string"){
-if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern156.test(data)){
+const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -33106,8 +33029,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern159.test(data)){
-const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
+if(!(formats24.validate(data))){
+const err9 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -33116,8 +33039,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!(formats24.validate(data))){
-const err10 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
+}
+else {
+const err10 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -33126,26 +33050,15 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-else {
-const err11 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs7 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const err11 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-var _valid0 = _errs7 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const err12 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
 }
 errors++;
 }
@@ -33162,7 +33075,17 @@ vErrors = null;
 }
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err13 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err12 = {instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data.length < 20 && func1(data) < 10){
+const err13 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -33171,24 +33094,14 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(data.length < 20 && func1(data) < 10){
-const err14 = {instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 10},message:"must NOT have fewer than 10 characters"};
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
 else {
 vErrors.push(err14);
-}
-errors++;
-}
-}
-else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
 }
 errors++;
 }
@@ -34563,7 +34476,7 @@ validate211.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const getEventTypeSchemaParameters = validate212;
 const schema336 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
-const pattern233 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+const pattern227 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
 function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getEventTypeSchemaParameters" */;
@@ -34625,7 +34538,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern233.test(data1)){
+if(!pattern227.test(data1)){
 const err4 = {instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -34930,8 +34843,8 @@ validate214.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const createSessionBody = validate215;
 const schema339 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}],"$id":"createSessionBody"};
-const pattern234 = new RegExp("^[!-~]+$", "u");
-const pattern235 = new RegExp("^[A-Za-z0-9_-]+$", "u");
+const pattern228 = new RegExp("^[!-~]+$", "u");
+const pattern229 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
 function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionBody" */;
@@ -35000,7 +34913,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern234.test(data0)){
+if(!pattern228.test(data0)){
 const err5 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -35045,7 +34958,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern235.test(data1)){
+if(!pattern229.test(data1)){
 const err9 = {instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -35519,7 +35432,7 @@ validate218.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const createApiKeyBody = validate219;
 const schema343 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
-const schema344 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
+const schema344 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","maxLength":64,"examples":["2036-06-30T23:59:59Z"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
 const schema345 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
 const schema346 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
 

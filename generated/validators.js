@@ -344,7 +344,7 @@ const schema46 = {"title":"Strict","type":"boolean","description":"Part of the c
 const schema47 = {"title":"ProviderId","type":"string","description":"Id of a provider, as `GET /api/v1/providers` lists it.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["openai"]};
 const schema48 = {"title":"ModelId","type":"string","description":"Id of a model, as the provider writes it. A model that is not in the provider's list is also passed on.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]};
 const schema49 = {"title":"GenerationParametersInput","type":["object","null"],"description":"How the model generates. For each member that is left out, the provider uses its default. `null` means none. Part of the content: a change creates a new version.","additionalProperties":false,"properties":{"temperature":{"type":"number","description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":"number","description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"top_k":{"type":"integer","description":"Number of the most probable tokens that the model chooses from.","minimum":1,"maximum":100000,"examples":[40]},"max_output_tokens":{"type":"integer","description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":"array","description":"Texts that end the answer. They are not part of it.","minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"examples":[["###"]]},"seed":{"type":"integer","description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":"number","description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":"number","description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":"string","description":"How much the model reasons before it answers.","title":"ReasoningEffort","enum":["none","minimal","low","medium","high","xhigh"],"examples":["low"]},"parallel_tool_calls":{"type":"boolean","description":"Whether the model can call several tools at the same time.","examples":[false]}},"examples":[{"temperature":0.2,"max_output_tokens":500}]};
-const schema54 = {"title":"ToolChoiceInput","description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named. `null` means `auto`. Part of the content: a change creates a new version.","anyOf":[{"type":["string","null"],"title":"ToolChoiceMode","enum":["auto","none","required",null]},{"type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}],"examples":["auto"]};
+const schema54 = {"title":"ToolChoiceInput","description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named. `null` means `auto`. Part of the content: a change creates a new version.","anyOf":[{"type":["string","null"],"title":"ToolChoiceMode","enum":["auto","none","required",null]},{"type":"object","title":"ChosenTool","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}],"examples":["auto"]};
 const schema55 = {"title":"ProviderOptions","type":["object","null"],"description":"Options by the id of their provider, with the names that the provider's API or package uses. A call gets only those of its provider. The service accepts options that change how a model answers. It refuses options that it sets itself (model, messages, limits, tools, formats) and options that reach other places (addresses, headers, files, stored data). At most 16 KiB. `null` means none. Part of the content: a change creates a new version.","maxProperties":20,"propertyNames":{"type":"string","pattern":"^[!-~]{1,200}$","maxLength":200},"additionalProperties":{"type":"object","maxProperties":50,"propertyNames":{"type":"string","maxLength":100},"additionalProperties":true},"examples":[{"anthropic":{"effort":"low"}}]};
 const schema59 = {"title":"Retries","type":"integer","description":"How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. What was surely not billed is repeated in any case; all together are at most three calls to this provider. Part of the content: a change creates a new version.","minimum":0,"maximum":2,"examples":[1]};
 const schema60 = {"title":"TestSettings","description":"Any JSON value of at most 16 KiB (as compact JSON in UTF-8), for the tool that edits the prompt. `null` means no value. Metadata; the service does not interpret it.","examples":[{"temperature":0.2,"sample_tickets":["export-button","double-charge"]}]};
@@ -358,7 +358,7 @@ const pattern12 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 const schema39 = {"title":"MessagesInput","type":"array","description":"The chat messages of a prompt, in order. Part of the content: a change creates a new version.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/MessageInput"},"examples":[[{"role":"system","content":"You summarise support tickets in three sentences, in a {{tone}} tone."},{"role":"user","content":"Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"}]]};
 const schema40 = {"title":"MessageInput","type":"object","description":"One message of a prompt, in a request.","additionalProperties":false,"required":["role","content"],"properties":{"role":{"$ref":"contract#/$defs/MessageRole"},"content":{"$ref":"contract#/$defs/MessageContent"}},"examples":[{"role":"user","content":"Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"}]};
 const schema41 = {"title":"MessageRole","type":"string","description":"Role of the speaker. `system` gives instructions, `user` asks, `assistant` is an example of an answer.","enum":["system","user","assistant"],"examples":["user"]};
-const schema42 = {"title":"MessageContent","type":["string","array"],"description":"Text with placeholders, or a list of texts and images, whose `text` and `url` have placeholders too. An invocation\nfills them in.\n\n| Written | Becomes |\n|---|---|\n| `{{name}}` | the value of `name` |\n| `{{name\\|text}}` | the value of `name`, or `text`, exactly as written, if there is no value |\n| `\\{{` | a literal `{{` |\n\nSpaces and tabs around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, continue with letters,\ndigits, `_`, `.` and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs\nno escaping. Text that looks like a placeholder but is not one (`{{name}`, `{{user name}}`, `{{#if x}}`) is also plain\ntext; `warnings` lists it when the prompt is saved.\n\nA placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty\nstring if the variable is declared. If there is none, the invocation fails with `missing-variables`. Placeholders in a\nfilled-in value are not replaced.\n\nStrings are inserted unchanged. Other values are inserted as compact JSON: without spaces, with numbers in their\nshortest form (`1.0` as `1`, `1e2` as `100`). The members of an object keep their order, except that names that are\nwhole numbers below 4294967295, such as `\"7\"`, come first, in ascending order. If a name occurs twice, the last member\ncounts.\n\nAll messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units). A larger prompt is\nnot sent; the answer is `rendered-prompt-too-large`.","maxLength":1000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"examples":["Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"]};
+const schema42 = {"type":["string","array"],"title":"MessageContent","maxLength":1000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"description":"Text with placeholders, or a list of texts and images, whose `text` and `url` have placeholders too. An invocation\nfills them in.\n\n| Written | Becomes |\n|---|---|\n| `{{name}}` | the value of `name` |\n| `{{name\\|text}}` | the value of `name`, or `text`, exactly as written, if there is no value |\n| `\\{{` | a literal `{{` |\n\nSpaces and tabs around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, continue with letters,\ndigits, `_`, `.` and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs\nno escaping. Text that looks like a placeholder but is not one (`{{name}`, `{{user name}}`, `{{#if x}}`) is also plain\ntext; `warnings` lists it when the prompt is saved.\n\nA placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty\nstring if the variable is declared. If there is none, the invocation fails with `missing-variables`. Placeholders in a\nfilled-in value are not replaced.\n\nStrings are inserted unchanged. Other values are inserted as compact JSON: without spaces, with numbers in their\nshortest form (`1.0` as `1`, `1e2` as `100`). The members of an object keep their order, except that names that are\nwhole numbers below 4294967295, such as `\"7\"`, come first, in ascending order. If a name occurs twice, the last member\ncounts.\n\nAll messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units). A larger prompt is\nnot sent; the answer is `rendered-prompt-too-large`.","examples":["Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"]};
 const schema43 = {"title":"ContentPartInput","type":"object","description":"A part of a message: a text or an image.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ContentPartType","description":"`text` with `text`, or `image` with `url`.","enum":["text","image"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":1000000,"examples":["What is in this picture of {{product}}?"]},"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/{{picture}}.png"]}},"if":{"properties":{"type":{"const":"image"}}},"then":{"required":["url"],"properties":{"url":{},"text":false}},"else":{"required":["text"],"properties":{"text":{},"url":false}},"examples":[{"type":"text","text":"What is in this picture of {{product}}?"}]};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -2683,7 +2683,7 @@ const schema64 = {"title":"PromptUpdate","type":"object","description":"Any of t
 const schema75 = {"title":"PromptId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]};
 const schema76 = {"title":"VersionNumber","type":"integer","description":"Number of a version. Versions are numbered 1, 2, 3 …","minimum":1,"maximum":2147483647,"examples":[2]};
 const schema77 = {"title":"LabelName","type":"string","description":"Name of a label: a lower-case letter, then lower-case letters, digits and hyphens. It cannot be `latest`.","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]};
-const schema79 = {"title":"DateTimeInput","type":"string","description":"Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2027-06-30T23:59:59+02:00"]};
+const schema79 = {"title":"DateTimeInput","type":"string","description":"Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).","format":"date-time","maxLength":64,"examples":["2027-06-30T23:59:59+02:00"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"};
 const schema81 = {"title":"IgnoredObject","type":"object","description":"An object that the server sets, as GET returned it.","maxProperties":50,"propertyNames":{"pattern":"^[a-z_]+$","maxLength":100},"additionalProperties":true,"examples":[{"started_at":"2026-11-06T09:00:00.000Z"}]};
 const pattern29 = new RegExp("^latest$", "u");
 const pattern30 = new RegExp("^[a-z][a-z0-9-]{0,31}$", "u");
@@ -6348,7 +6348,7 @@ validate59.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynam
 
 export const invokePromptBody = validate60;
 const schema100 = {"$ref":"contract#/$defs/InvokeRequest","$id":"invokePromptBody"};
-const schema101 = {"title":"InvokeRequest","type":"object","description":"Variables and options of an invocation. All fields are optional.","additionalProperties":false,"properties":{"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run, with its own provider selection. If it does not exist, the answer is 404. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[1]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"provider":{"type":"string","description":"Provider to use instead of the selected one. Without `model`, its default model runs.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["echo"]},"model":{"type":"string","description":"Model to use instead of the selected one.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"messages":{"type":"array","description":"A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message of a conversation.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ConversationRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array"],"description":"A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.","maxLength":10000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"examples":["And since when?"]},"tool_calls":{"type":"array","description":"The calls that the assistant asked for.","minItems":1,"maxItems":128,"items":{"type":"object","description":"A call of a tool, as it was received.","additionalProperties":false,"required":["id","name","arguments"],"properties":{"id":{"type":"string","description":"Id of the call, unique in the conversation.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":"string","description":"Name of the tool.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"As it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"type":"string","maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":"string","description":"Of a `tool` message: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{},"content":{"type":"string","maxLength":10000000}}},"else":{"properties":{"tool_call_id":false}}},{"if":{"properties":{"role":{"const":"assistant"}}},"then":{"anyOf":[{"required":["content"],"properties":{"content":{}}},{"required":["tool_calls"],"properties":{"tool_calls":{}}}]},"else":{"required":["content"],"properties":{"content":{},"tool_calls":false}}}]},"examples":[[{"role":"user","content":"And since when?"}]]},"stream":{"type":"boolean","description":"`true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.","examples":[true]},"unsupported":{"type":"string","title":"UnsupportedMembers","description":"What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out, but never the arguments of a call.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"variables":{"ticket":"The export button has been greyed out since this morning."},"version":1}]};
+const schema101 = {"title":"InvokeRequest","type":"object","description":"Variables and options of an invocation. All fields are optional.","additionalProperties":false,"properties":{"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run, with its own provider selection. If it does not exist, the answer is 404. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[1]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"provider":{"type":"string","description":"Provider to use instead of the selected one. Without `model`, its default model runs.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["echo"]},"model":{"type":"string","description":"Model to use instead of the selected one.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"messages":{"type":"array","description":"A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message of a conversation.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ConversationRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array"],"maxLength":10000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"description":"A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.","examples":["And since when?"]},"tool_calls":{"type":"array","description":"The calls that the assistant asked for.","minItems":1,"maxItems":128,"items":{"type":"object","description":"A call of a tool, as it was received.","additionalProperties":false,"required":["id","name","arguments"],"properties":{"id":{"type":"string","description":"Id of the call, unique in the conversation.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":"string","description":"Name of the tool.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"As it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"type":"string","maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":"string","description":"Of a `tool` message: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{},"content":{"type":"string","maxLength":10000000}}},"else":{"properties":{"tool_call_id":false}}},{"if":{"properties":{"role":{"const":"assistant"}}},"then":{"anyOf":[{"required":["content"],"properties":{"content":{}}},{"required":["tool_calls"],"properties":{"tool_calls":{}}}]},"else":{"required":["content"],"properties":{"content":{},"tool_calls":false}}}]},"examples":[[{"role":"user","content":"And since when?"}]]},"stream":{"type":"boolean","description":"`true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.","examples":[true]},"unsupported":{"type":"string","title":"UnsupportedMembers","description":"What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out, but never the arguments of a call.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"variables":{"ticket":"The export button has been greyed out since this morning."},"version":1}]};
 const schema102 = {"title":"VariableValues","type":"object","description":"Values by variable name; any JSON value. `null` means that the variable is not supplied. A variable that the prompt does not know (does not declare or use) is ignored with a warning, or refused with `unknown-variables` if the prompt is `strict`.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":true,"examples":[{"ticket":"The export button has been greyed out since this morning.","customer_name":"Ada"}]};
 
 function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -11236,7 +11236,7 @@ return errors === 0;
 validate87.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createChatCompletionBody = validate88;
-const schema128 = {"title":"ChatCompletionCreate","type":"object","description":"A request of OpenAI's chat completions. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.","maxLength":10000000,"minItems":1,"maxItems":100,"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"examples":["And since when?"]},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"type":"object","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"description":"Texts that end the answer. They are not part of it.","minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"examples":["###"]},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer, also instead of a stored prompt's. An answer to it is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"type":"object","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}}}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}}}},"tool_choice":{"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","type":["string","object","null"],"pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"examples":["auto"]},"stream":{"type":["boolean","null"],"description":"Whether the answer is sent while it comes.","examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"title":"ChatLogprobs","description":"Not supported; only `false`.","enum":[false,null],"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{"type":"null"},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}],"$id":"createChatCompletionBody"};
+const schema128 = {"title":"ChatCompletionCreate","type":"object","description":"A request of OpenAI's chat completions. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"maxLength":10000000,"minItems":1,"maxItems":100,"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.","examples":["And since when?"]},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"type":"object","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"description":"Texts that end the answer. They are not part of it.","examples":["###"]},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer, also instead of a stored prompt's. An answer to it is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"type":"object","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}}}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}}}},"tool_choice":{"type":["string","object","null"],"pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","examples":["auto"]},"stream":{"type":["boolean","null"],"description":"Whether the answer is sent while it comes.","examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"title":"ChatLogprobs","description":"Not supported; only `false`.","enum":[false,null],"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}],"$id":"createChatCompletionBody"};
 const pattern82 = new RegExp("^[!-~]{1,500}$", "u");
 const pattern86 = new RegExp("^(auto|none|required)$", "u");
 const schema129 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug or id of the prompt.","minLength":1,"maxLength":80,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"type":["object","null"],"description":"Values by variable name. `null` means that the variable is not supplied.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"type":["string","null"],"maxLength":1000000},"examples":[{"ticket":"The export button has been greyed out since this morning."}]}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
@@ -14071,21 +14071,6 @@ if(data93.length > 0){
 validate88.errors = [{instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"}];
 return false;
 }
-else {
-var valid50 = true;
-const len7 = data93.length;
-for(let i7=0; i7<len7; i7++){
-const _errs232 = errors;
-if(data93[i7] !== null){
-validate88.errors = [{instancePath:instancePath+"/functions/" + i7,schemaPath:"#/properties/functions/items/type",keyword:"type",params:{type: "null"},message:"must be null"}];
-return false;
-}
-var valid50 = _errs232 === errors;
-if(!valid50){
-break;
-}
-}
-}
 }
 }
 var valid0 = _errs230 === errors;
@@ -14095,9 +14080,21 @@ var valid0 = true;
 }
 if(valid0){
 if(data.function_call !== undefined){
-const _errs234 = errors;
+const _errs232 = errors;
 if(data.function_call !== null){
 validate88.errors = [{instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid0 = _errs232 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.audio !== undefined){
+const _errs234 = errors;
+if(data.audio !== null){
+validate88.errors = [{instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid0 = _errs234 === errors;
@@ -14106,10 +14103,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.audio !== undefined){
+if(data.moderation !== undefined){
 const _errs236 = errors;
-if(data.audio !== null){
-validate88.errors = [{instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(data.moderation !== null){
+validate88.errors = [{instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid0 = _errs236 === errors;
@@ -14118,10 +14115,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.moderation !== undefined){
+if(data.prediction !== undefined){
 const _errs238 = errors;
-if(data.moderation !== null){
-validate88.errors = [{instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(data.prediction !== null){
+validate88.errors = [{instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid0 = _errs238 === errors;
@@ -14130,10 +14127,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.prediction !== undefined){
+if(data.prompt_cache_options !== undefined){
 const _errs240 = errors;
-if(data.prediction !== null){
-validate88.errors = [{instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(data.prompt_cache_options !== null){
+validate88.errors = [{instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid0 = _errs240 === errors;
@@ -14142,25 +14139,13 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.prompt_cache_options !== undefined){
-const _errs242 = errors;
-if(data.prompt_cache_options !== null){
-validate88.errors = [{instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"}];
-return false;
-}
-var valid0 = _errs242 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.web_search_options !== undefined){
-const _errs244 = errors;
+const _errs242 = errors;
 if(data.web_search_options !== null){
 validate88.errors = [{instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
-var valid0 = _errs244 === errors;
+var valid0 = _errs242 === errors;
 }
 else {
 var valid0 = true;
@@ -14334,7 +14319,7 @@ validate91.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynam
 
 export const createResponseBody = validate92;
 const schema134 = {"$ref":"contract#/$defs/ResponseCreate","$id":"createResponseBody"};
-const schema135 = {"title":"ResponseCreate","type":"object","description":"A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"type":["string","array","null"],"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.","maxLength":10000000,"maxItems":2000,"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"type":["string","array"],"description":"Of a message: a text, or a list of texts and images. Only users send images.","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"file_id":{"type":"null","description":"Not supported.","examples":[null]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{"type":"null","examples":[null]}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"examples":["What is in this picture?"]},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"type":["string","array"],"description":"Of a result: a text, or a list of texts, which are joined.","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"examples":["Customer 4711"]},"async":{"type":"null","description":"Not supported.","examples":[null]},"caller":{"type":"null","description":"Not supported.","examples":[null]},"namespace":{"type":"null","description":"Not supported.","examples":[null]}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"examples":["Which of our customers wrote this?"]},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"type":["object","null"],"description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"type":"object","description":"JSON Schema of the answer. It is passed on as it is.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}}},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.","examples":[true]},"async":{"type":["boolean","null"],"title":"ResponseToolAsync","description":"Not supported.","enum":[false,null]},"defer_loading":{"type":["boolean","null"],"title":"ResponseToolDeferLoading","description":"Not supported.","enum":[false,null]},"allowed_callers":{"type":"null","description":"Not supported.","examples":[null]},"output_schema":{"type":"null","description":"Not supported.","examples":[null]}}},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"type":["string","object","null"],"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"examples":["auto"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"type":"null","description":"Not supported.","examples":[null]}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"title":"ResponseObfuscation","description":"Not supported.","enum":[false,null],"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response and not stored.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"title":"ResponseBackground","description":"Not supported.","enum":[false,null],"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"type":"null","description":"Not supported.","examples":[null]},"previous_response_id":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`.","examples":[null]},"conversation":{"type":"null","description":"Not supported. Send the conversation in `input`.","examples":[null]},"context_management":{"type":"null","description":"Not supported.","examples":[null]},"moderation":{"type":"null","description":"Not supported.","examples":[null]},"prompt_cache_options":{"type":"null","description":"Not supported.","examples":[null]},"access_programs":{"type":"null","description":"Not supported.","examples":[null]},"image":{"type":"null","description":"Not supported.","examples":[null]}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
+const schema135 = {"title":"ResponseCreate","type":"object","description":"A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"type":["string","array","null"],"maxLength":10000000,"maxItems":2000,"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"type":["string","array"],"maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."},"file_id":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"description":"Of a message: a text, or a list of texts and images. Only users send images.","examples":["What is in this picture?"]},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"type":["string","array"],"maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"description":"Of a result: a text, or a list of texts, which are joined.","examples":["Customer 4711"]},"async":{"type":"null","description":"Not supported."},"caller":{"type":"null","description":"Not supported."},"namespace":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.","examples":["Which of our customers wrote this?"]},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"type":["object","null"],"description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"type":"object","description":"JSON Schema of the answer. It is passed on as it is.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}}},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.","examples":[true]},"async":{"type":["boolean","null"],"title":"ResponseToolAsync","description":"Not supported.","enum":[false,null]},"defer_loading":{"type":["boolean","null"],"title":"ResponseToolDeferLoading","description":"Not supported.","enum":[false,null]},"allowed_callers":{"type":"null","description":"Not supported."},"output_schema":{"type":"null","description":"Not supported."}}},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"type":["string","object","null"],"title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","examples":["auto"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"type":"null","description":"Not supported."}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"title":"ResponseObfuscation","description":"Not supported.","enum":[false,null],"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response and not stored.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"title":"ResponseBackground","description":"Not supported.","enum":[false,null],"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"type":"null","description":"Not supported."},"context_management":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"access_programs":{"type":"null","description":"Not supported."},"image":{"type":"null","description":"Not supported."},"previous_response_id":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."},"conversation":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
 
 function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -15706,46 +15691,34 @@ else {
 var valid24 = true;
 }
 if(valid24){
-if(data34.file_id !== undefined){
-const _errs67 = errors;
-if(data34.file_id !== null){
-validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/file_id",schemaPath:"#/properties/input/items/properties/content/items/properties/file_id/type",keyword:"type",params:{type: "null"},message:"must be null"}];
-return false;
-}
-var valid24 = _errs67 === errors;
-}
-else {
-var valid24 = true;
-}
-if(valid24){
 if(data34.annotations !== undefined){
-let data60 = data34.annotations;
-const _errs69 = errors;
-if((!(Array.isArray(data60))) && (data60 !== null)){
+let data59 = data34.annotations;
+const _errs67 = errors;
+if((!(Array.isArray(data59))) && (data59 !== null)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations",schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/type",keyword:"type",params:{type: schema135.properties.input.items.properties.content.items.properties.annotations.type},message:"must be array,null"}];
 return false;
 }
-if(errors === _errs69){
-if(Array.isArray(data60)){
-if(data60.length > 1000){
+if(errors === _errs67){
+if(Array.isArray(data59)){
+if(data59.length > 1000){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations",schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
 return false;
 }
 else {
 var valid25 = true;
-const len2 = data60.length;
+const len2 = data59.length;
 for(let i2=0; i2<len2; i2++){
-let data61 = data60[i2];
-const _errs71 = errors;
-if(errors === _errs71){
-if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
-if(Object.keys(data61).length > 50){
+let data60 = data59[i2];
+const _errs69 = errors;
+if(errors === _errs69){
+if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
+if(Object.keys(data60).length > 50){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
 else {
-for(const key3 in data61){
-const _errs73 = errors;
+for(const key3 in data60){
+const _errs71 = errors;
 if(typeof key3 === "string"){
 if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
 const err14 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
@@ -15758,7 +15731,7 @@ vErrors.push(err14);
 errors++;
 }
 }
-var valid26 = _errs73 === errors;
+var valid26 = _errs71 === errors;
 if(!valid26){
 const err15 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/propertyNames",keyword:"propertyNames",params:{propertyName: key3},message:"property name must be valid"};
 if(vErrors === null){
@@ -15780,7 +15753,7 @@ validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+
 return false;
 }
 }
-var valid25 = _errs71 === errors;
+var valid25 = _errs69 === errors;
 if(!valid25){
 break;
 }
@@ -15788,41 +15761,38 @@ break;
 }
 }
 }
-var valid24 = _errs69 === errors;
+var valid24 = _errs67 === errors;
 }
 else {
 var valid24 = true;
 }
 if(valid24){
 if(data34.logprobs !== undefined){
-let data62 = data34.logprobs;
-const _errs75 = errors;
-if((!(Array.isArray(data62))) && (data62 !== null)){
+let data61 = data34.logprobs;
+const _errs73 = errors;
+if((!(Array.isArray(data61))) && (data61 !== null)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs",schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/type",keyword:"type",params:{type: schema135.properties.input.items.properties.content.items.properties.logprobs.type},message:"must be array,null"}];
 return false;
 }
-if(errors === _errs75){
-if(Array.isArray(data62)){
-if(data62.length > 0){
+if(errors === _errs73){
+if(Array.isArray(data61)){
+if(data61.length > 0){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs",schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"}];
 return false;
 }
+}
+}
+var valid24 = _errs73 === errors;
+}
 else {
-var valid27 = true;
-const len3 = data62.length;
-for(let i3=0; i3<len3; i3++){
-const _errs77 = errors;
-if(data62[i3] !== null){
-validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs/" + i3,schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/items/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+var valid24 = true;
+}
+if(valid24){
+if(data34.file_id !== undefined){
+const _errs75 = errors;
+if(data34.file_id !== null){
+validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/file_id",schemaPath:"#/properties/input/items/properties/content/items/properties/file_id/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
-}
-var valid27 = _errs77 === errors;
-if(!valid27){
-break;
-}
-}
-}
-}
 }
 var valid24 = _errs75 === errors;
 }
@@ -15860,16 +15830,16 @@ var valid12 = true;
 }
 if(valid12){
 if(data3.call_id !== undefined){
-let data64 = data3.call_id;
-const _errs79 = errors;
-if(errors === _errs79){
-if(typeof data64 === "string"){
-if(data64.length > 1000 && (data64.length > 2000 || func1(data64) > 1000)){
+let data63 = data3.call_id;
+const _errs77 = errors;
+if(errors === _errs77){
+if(typeof data63 === "string"){
+if(data63.length > 1000 && (data63.length > 2000 || func1(data63) > 1000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(data64.length < 2 && func1(data64) < 1){
+if(data63.length < 2 && func1(data63) < 1){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/call_id",schemaPath:"#/properties/input/items/properties/call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -15880,45 +15850,45 @@ validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/call_id",schema
 return false;
 }
 }
-var valid12 = _errs79 === errors;
+var valid12 = _errs77 === errors;
 }
 else {
 var valid12 = true;
 }
 if(valid12){
 if(data3.name !== undefined){
-let data65 = data3.name;
-const _errs81 = errors;
-if((typeof data65 !== "string") && (data65 !== null)){
+let data64 = data3.name;
+const _errs79 = errors;
+if((typeof data64 !== "string") && (data64 !== null)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/type",keyword:"type",params:{type: schema135.properties.input.items.properties.name.type},message:"must be string,null"}];
 return false;
 }
-if(errors === _errs81){
-if(typeof data65 === "string"){
-if(data65.length > 1000 && (data65.length > 2000 || func1(data65) > 1000)){
+if(errors === _errs79){
+if(typeof data64 === "string"){
+if(data64.length > 1000 && (data64.length > 2000 || func1(data64) > 1000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 else {
-if(data65.length < 2 && func1(data65) < 1){
+if(data64.length < 2 && func1(data64) < 1){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 }
-var valid12 = _errs81 === errors;
+var valid12 = _errs79 === errors;
 }
 else {
 var valid12 = true;
 }
 if(valid12){
 if(data3.arguments !== undefined){
-let data66 = data3.arguments;
-const _errs83 = errors;
-if(errors === _errs83){
-if(typeof data66 === "string"){
-if(data66.length > 10000000 && (data66.length > 20000000 || func1(data66) > 10000000)){
+let data65 = data3.arguments;
+const _errs81 = errors;
+if(errors === _errs81){
+if(typeof data65 === "string"){
+if(data65.length > 10000000 && (data65.length > 20000000 || func1(data65) > 10000000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/arguments",schemaPath:"#/properties/input/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
@@ -15928,24 +15898,24 @@ validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/arguments",sche
 return false;
 }
 }
-var valid12 = _errs83 === errors;
+var valid12 = _errs81 === errors;
 }
 else {
 var valid12 = true;
 }
 if(valid12){
 if(data3.provider_metadata !== undefined){
-let data67 = data3.provider_metadata;
-const _errs85 = errors;
-if(errors === _errs85){
-if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
-if(Object.keys(data67).length > 50){
+let data66 = data3.provider_metadata;
+const _errs83 = errors;
+if(errors === _errs83){
+if(data66 && typeof data66 == "object" && !Array.isArray(data66)){
+if(Object.keys(data66).length > 50){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
 else {
-for(const key4 in data67){
-const _errs87 = errors;
+for(const key4 in data66){
+const _errs85 = errors;
 if(typeof key4 === "string"){
 if(key4.length > 200 && (key4.length > 400 || func1(key4) > 200)){
 const err16 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key4};
@@ -15958,8 +15928,8 @@ vErrors.push(err16);
 errors++;
 }
 }
-var valid28 = _errs87 === errors;
-if(!valid28){
+var valid27 = _errs85 === errors;
+if(!valid27){
 const err17 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key4},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err17];
@@ -15980,103 +15950,103 @@ validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/provider_metada
 return false;
 }
 }
-var valid12 = _errs85 === errors;
+var valid12 = _errs83 === errors;
 }
 else {
 var valid12 = true;
 }
 if(valid12){
 if(data3.output !== undefined){
-let data68 = data3.output;
-const _errs89 = errors;
-if((typeof data68 !== "string") && (!(Array.isArray(data68)))){
+let data67 = data3.output;
+const _errs87 = errors;
+if((typeof data67 !== "string") && (!(Array.isArray(data67)))){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/type",keyword:"type",params:{type: schema135.properties.input.items.properties.output.type},message:"must be string,array"}];
 return false;
 }
-if(errors === _errs89){
-if(typeof data68 === "string"){
-if(data68.length > 10000000 && (data68.length > 20000000 || func1(data68) > 10000000)){
+if(errors === _errs87){
+if(typeof data67 === "string"){
+if(data67.length > 10000000 && (data67.length > 20000000 || func1(data67) > 10000000)){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
 }
-if(errors === _errs89){
-if(Array.isArray(data68)){
-if(data68.length > 100){
+if(errors === _errs87){
+if(Array.isArray(data67)){
+if(data67.length > 100){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
-var valid29 = true;
-const len4 = data68.length;
-for(let i4=0; i4<len4; i4++){
-let data69 = data68[i4];
-const _errs91 = errors;
-if(errors === _errs91){
-if(data69 && typeof data69 == "object" && !Array.isArray(data69)){
+var valid28 = true;
+const len3 = data67.length;
+for(let i3=0; i3<len3; i3++){
+let data68 = data67[i3];
+const _errs89 = errors;
+if(errors === _errs89){
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
 let missing9;
-if(((data69.type === undefined) && (missing9 = "type")) || ((data69.text === undefined) && (missing9 = "text"))){
-validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i4,schemaPath:"#/properties/input/items/properties/output/items/required",keyword:"required",params:{missingProperty: missing9},message:"must have required property '"+missing9+"'"}];
+if(((data68.type === undefined) && (missing9 = "type")) || ((data68.text === undefined) && (missing9 = "text"))){
+validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i3,schemaPath:"#/properties/input/items/properties/output/items/required",keyword:"required",params:{missingProperty: missing9},message:"must have required property '"+missing9+"'"}];
 return false;
 }
 else {
-const _errs93 = errors;
-for(const key5 in data69){
+const _errs91 = errors;
+for(const key5 in data68){
 if(!((key5 === "type") || (key5 === "text"))){
-validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i4,schemaPath:"#/properties/input/items/properties/output/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"}];
+validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i3,schemaPath:"#/properties/input/items/properties/output/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs93 === errors){
-if(data69.type !== undefined){
-let data70 = data69.type;
+if(_errs91 === errors){
+if(data68.type !== undefined){
+let data69 = data68.type;
+const _errs92 = errors;
+if(typeof data69 !== "string"){
+validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data69 === "input_text")){
+validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.input.items.properties.output.items.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid29 = _errs92 === errors;
+}
+else {
+var valid29 = true;
+}
+if(valid29){
+if(data68.text !== undefined){
+let data70 = data68.text;
 const _errs94 = errors;
-if(typeof data70 !== "string"){
-validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i4+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(data70 === "input_text")){
-validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i4+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.input.items.properties.output.items.properties.type.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid30 = _errs94 === errors;
-}
-else {
-var valid30 = true;
-}
-if(valid30){
-if(data69.text !== undefined){
-let data71 = data69.text;
-const _errs96 = errors;
-if(errors === _errs96){
-if(typeof data71 === "string"){
-if(data71.length > 10000000 && (data71.length > 20000000 || func1(data71) > 10000000)){
-validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i4+"/text",schemaPath:"#/properties/input/items/properties/output/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
+if(errors === _errs94){
+if(typeof data70 === "string"){
+if(data70.length > 10000000 && (data70.length > 20000000 || func1(data70) > 10000000)){
+validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/text",schemaPath:"#/properties/input/items/properties/output/items/properties/text/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
 }
 else {
-validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i4+"/text",schemaPath:"#/properties/input/items/properties/output/items/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/text",schemaPath:"#/properties/input/items/properties/output/items/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid30 = _errs96 === errors;
+var valid29 = _errs94 === errors;
 }
 else {
-var valid30 = true;
+var valid29 = true;
 }
 }
 }
 }
 }
 else {
-validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i4,schemaPath:"#/properties/input/items/properties/output/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/output/" + i3,schemaPath:"#/properties/input/items/properties/output/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid29 = _errs91 === errors;
-if(!valid29){
+var valid28 = _errs89 === errors;
+if(!valid28){
 break;
 }
 }
@@ -16084,16 +16054,28 @@ break;
 }
 }
 }
-var valid12 = _errs89 === errors;
+var valid12 = _errs87 === errors;
 }
 else {
 var valid12 = true;
 }
 if(valid12){
 if(data3.async !== undefined){
-const _errs98 = errors;
+const _errs96 = errors;
 if(data3.async !== null){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/async",schemaPath:"#/properties/input/items/properties/async/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid12 = _errs96 === errors;
+}
+else {
+var valid12 = true;
+}
+if(valid12){
+if(data3.caller !== undefined){
+const _errs98 = errors;
+if(data3.caller !== null){
+validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/caller",schemaPath:"#/properties/input/items/properties/caller/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid12 = _errs98 === errors;
@@ -16102,25 +16084,13 @@ else {
 var valid12 = true;
 }
 if(valid12){
-if(data3.caller !== undefined){
-const _errs100 = errors;
-if(data3.caller !== null){
-validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/caller",schemaPath:"#/properties/input/items/properties/caller/type",keyword:"type",params:{type: "null"},message:"must be null"}];
-return false;
-}
-var valid12 = _errs100 === errors;
-}
-else {
-var valid12 = true;
-}
-if(valid12){
 if(data3.namespace !== undefined){
-const _errs102 = errors;
+const _errs100 = errors;
 if(data3.namespace !== null){
 validate93.errors = [{instancePath:instancePath+"/input/" + i0+"/namespace",schemaPath:"#/properties/input/items/properties/namespace/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
-var valid12 = _errs102 === errors;
+var valid12 = _errs100 === errors;
 }
 else {
 var valid12 = true;
@@ -16161,57 +16131,57 @@ var valid0 = true;
 }
 if(valid0){
 if(data.instructions !== undefined){
-let data75 = data.instructions;
-const _errs104 = errors;
-if((typeof data75 !== "string") && (data75 !== null)){
+let data74 = data.instructions;
+const _errs102 = errors;
+if((typeof data74 !== "string") && (data74 !== null)){
 validate93.errors = [{instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: schema135.properties.instructions.type},message:"must be string,null"}];
 return false;
 }
-if(errors === _errs104){
-if(typeof data75 === "string"){
-if(data75.length > 10000000 && (data75.length > 20000000 || func1(data75) > 10000000)){
+if(errors === _errs102){
+if(typeof data74 === "string"){
+if(data74.length > 10000000 && (data74.length > 20000000 || func1(data74) > 10000000)){
 validate93.errors = [{instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"}];
 return false;
 }
 }
 }
-var valid0 = _errs104 === errors;
+var valid0 = _errs102 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.text !== undefined){
-let data76 = data.text;
-const _errs106 = errors;
-if((!(data76 && typeof data76 == "object" && !Array.isArray(data76))) && (data76 !== null)){
+let data75 = data.text;
+const _errs104 = errors;
+if((!(data75 && typeof data75 == "object" && !Array.isArray(data75))) && (data75 !== null)){
 validate93.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: schema135.properties.text.type},message:"must be object,null"}];
 return false;
 }
-if(errors === _errs106){
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-const _errs108 = errors;
-for(const key6 in data76){
+if(errors === _errs104){
+if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
+const _errs106 = errors;
+for(const key6 in data75){
 if(!((key6 === "format") || (key6 === "verbosity"))){
 validate93.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs108 === errors){
-if(data76.format !== undefined){
-let data77 = data76.format;
-const _errs109 = errors;
-if((!(data77 && typeof data77 == "object" && !Array.isArray(data77))) && (data77 !== null)){
+if(_errs106 === errors){
+if(data75.format !== undefined){
+let data76 = data75.format;
+const _errs107 = errors;
+if((!(data76 && typeof data76 == "object" && !Array.isArray(data76))) && (data76 !== null)){
 validate93.errors = [{instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/type",keyword:"type",params:{type: schema135.properties.text.properties.format.type},message:"must be object,null"}];
 return false;
 }
-const _errs111 = errors;
-let valid32 = true;
-const _errs112 = errors;
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.type !== undefined){
-if("json_schema" !== data77.type){
+const _errs109 = errors;
+let valid31 = true;
+const _errs110 = errors;
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.type !== undefined){
+if("json_schema" !== data76.type){
 const err18 = {};
 if(vErrors === null){
 vErrors = [err18];
@@ -16223,11 +16193,11 @@ errors++;
 }
 }
 }
-var _valid6 = _errs112 === errors;
-errors = _errs111;
+var _valid6 = _errs110 === errors;
+errors = _errs109;
 if(vErrors !== null){
-if(_errs111){
-vErrors.length = _errs111;
+if(_errs109){
+vErrors.length = _errs109;
 }
 else {
 vErrors = null;
@@ -16235,17 +16205,17 @@ vErrors = null;
 }
 let ifClause0;
 if(_valid6){
-const _errs114 = errors;
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
+const _errs112 = errors;
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
 let missing10;
-if(((data77.name === undefined) && (missing10 = "name")) || ((data77.schema === undefined) && (missing10 = "schema"))){
+if(((data76.name === undefined) && (missing10 = "name")) || ((data76.schema === undefined) && (missing10 = "schema"))){
 validate93.errors = [{instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/then/required",keyword:"required",params:{missingProperty: missing10},message:"must have required property '"+missing10+"'"}];
 return false;
 }
 }
-var _valid6 = _errs114 === errors;
-valid32 = _valid6;
-if(valid32){
+var _valid6 = _errs112 === errors;
+valid31 = _valid6;
+if(valid31){
 var props6 = {};
 props6.name = true;
 props6.schema = true;
@@ -16254,50 +16224,50 @@ props6.type = true;
 ifClause0 = "then";
 }
 else {
-const _errs115 = errors;
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.name !== undefined){
-var valid34 = false;
+const _errs113 = errors;
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.name !== undefined){
+var valid33 = false;
 validate93.errors = [{instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/else/properties/name/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
-var valid34 = true;
+var valid33 = true;
 }
-if(valid34){
-if(data77.schema !== undefined){
-var valid34 = false;
+if(valid33){
+if(data76.schema !== undefined){
+var valid33 = false;
 validate93.errors = [{instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/else/properties/schema/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
-var valid34 = true;
+var valid33 = true;
 }
-if(valid34){
-if(data77.description !== undefined){
-var valid34 = false;
+if(valid33){
+if(data76.description !== undefined){
+var valid33 = false;
 validate93.errors = [{instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/else/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
-var valid34 = true;
+var valid33 = true;
 }
-if(valid34){
-if(data77.strict !== undefined){
-var valid34 = false;
+if(valid33){
+if(data76.strict !== undefined){
+var valid33 = false;
 validate93.errors = [{instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/else/properties/strict/false schema",keyword:"false schema",params:{},message:"boolean schema is false"}];
 return false;
 }
 else {
-var valid34 = true;
+var valid33 = true;
 }
 }
 }
 }
 }
-var _valid6 = _errs115 === errors;
-valid32 = _valid6;
-if(valid32){
+var _valid6 = _errs113 === errors;
+valid31 = _valid6;
+if(valid31){
 if(props6 !== true){
 props6 = props6 || {};
 props6.name = true;
@@ -16308,7 +16278,7 @@ props6.strict = true;
 }
 ifClause0 = "else";
 }
-if(!valid32){
+if(!valid31){
 const err19 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
 if(vErrors === null){
 vErrors = [err19];
@@ -16320,51 +16290,51 @@ errors++;
 validate93.errors = vErrors;
 return false;
 }
-if(errors === _errs109){
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
+if(errors === _errs107){
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
 let missing11;
-if((data77.type === undefined) && (missing11 = "type")){
+if((data76.type === undefined) && (missing11 = "type")){
 validate93.errors = [{instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/required",keyword:"required",params:{missingProperty: missing11},message:"must have required property '"+missing11+"'"}];
 return false;
 }
 else {
-const _errs116 = errors;
-for(const key7 in data77){
+const _errs114 = errors;
+for(const key7 in data76){
 if(!(((((key7 === "type") || (key7 === "name")) || (key7 === "schema")) || (key7 === "description")) || (key7 === "strict"))){
 validate93.errors = [{instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs116 === errors){
-if(data77.type !== undefined){
-let data83 = data77.type;
-const _errs117 = errors;
-if(typeof data83 !== "string"){
+if(_errs114 === errors){
+if(data76.type !== undefined){
+let data82 = data76.type;
+const _errs115 = errors;
+if(typeof data82 !== "string"){
 validate93.errors = [{instancePath:instancePath+"/text/format/type",schemaPath:"#/properties/text/properties/format/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((data83 === "text") || (data83 === "json_schema")) || (data83 === "json_object"))){
+if(!(((data82 === "text") || (data82 === "json_schema")) || (data82 === "json_object"))){
 validate93.errors = [{instancePath:instancePath+"/text/format/type",schemaPath:"#/properties/text/properties/format/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.text.properties.format.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid35 = _errs117 === errors;
+var valid34 = _errs115 === errors;
 }
 else {
-var valid35 = true;
+var valid34 = true;
 }
-if(valid35){
-if(data77.name !== undefined){
-let data84 = data77.name;
-const _errs119 = errors;
-if(errors === _errs119){
-if(typeof data84 === "string"){
-if(data84.length > 64 && (data84.length > 128 || func1(data84) > 64)){
+if(valid34){
+if(data76.name !== undefined){
+let data83 = data76.name;
+const _errs117 = errors;
+if(errors === _errs117){
+if(typeof data83 === "string"){
+if(data83.length > 64 && (data83.length > 128 || func1(data83) > 64)){
 validate93.errors = [{instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(!pattern12.test(data84)){
+if(!pattern12.test(data83)){
 validate93.errors = [{instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""}];
 return false;
 }
@@ -16375,24 +16345,24 @@ validate93.errors = [{instancePath:instancePath+"/text/format/name",schemaPath:"
 return false;
 }
 }
-var valid35 = _errs119 === errors;
+var valid34 = _errs117 === errors;
 }
 else {
-var valid35 = true;
+var valid34 = true;
 }
-if(valid35){
-if(data77.schema !== undefined){
-let data85 = data77.schema;
-const _errs121 = errors;
-if(errors === _errs121){
-if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
-if(Object.keys(data85).length > 1000){
+if(valid34){
+if(data76.schema !== undefined){
+let data84 = data76.schema;
+const _errs119 = errors;
+if(errors === _errs119){
+if(data84 && typeof data84 == "object" && !Array.isArray(data84)){
+if(Object.keys(data84).length > 1000){
 validate93.errors = [{instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"}];
 return false;
 }
 else {
-for(const key8 in data85){
-const _errs123 = errors;
+for(const key8 in data84){
+const _errs121 = errors;
 if(typeof key8 === "string"){
 if(key8.length > 1000 && (key8.length > 2000 || func1(key8) > 1000)){
 const err20 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key8};
@@ -16405,8 +16375,8 @@ vErrors.push(err20);
 errors++;
 }
 }
-var valid36 = _errs123 === errors;
-if(!valid36){
+var valid35 = _errs121 === errors;
+if(!valid35){
 const err21 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames",keyword:"propertyNames",params:{propertyName: key8},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err21];
@@ -16427,44 +16397,44 @@ validate93.errors = [{instancePath:instancePath+"/text/format/schema",schemaPath
 return false;
 }
 }
-var valid35 = _errs121 === errors;
+var valid34 = _errs119 === errors;
 }
 else {
-var valid35 = true;
+var valid34 = true;
 }
-if(valid35){
-if(data77.description !== undefined){
-let data86 = data77.description;
-const _errs125 = errors;
-if((typeof data86 !== "string") && (data86 !== null)){
+if(valid34){
+if(data76.description !== undefined){
+let data85 = data76.description;
+const _errs123 = errors;
+if((typeof data85 !== "string") && (data85 !== null)){
 validate93.errors = [{instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/type",keyword:"type",params:{type: schema135.properties.text.properties.format.properties.description.type},message:"must be string,null"}];
 return false;
 }
-if(errors === _errs125){
-if(typeof data86 === "string"){
-if(data86.length > 4000 && (data86.length > 8000 || func1(data86) > 4000)){
+if(errors === _errs123){
+if(typeof data85 === "string"){
+if(data85.length > 4000 && (data85.length > 8000 || func1(data85) > 4000)){
 validate93.errors = [{instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
 }
 }
-var valid35 = _errs125 === errors;
+var valid34 = _errs123 === errors;
 }
 else {
-var valid35 = true;
+var valid34 = true;
 }
-if(valid35){
-if(data77.strict !== undefined){
-let data87 = data77.strict;
-const _errs127 = errors;
-if((typeof data87 !== "boolean") && (data87 !== null)){
+if(valid34){
+if(data76.strict !== undefined){
+let data86 = data76.strict;
+const _errs125 = errors;
+if((typeof data86 !== "boolean") && (data86 !== null)){
 validate93.errors = [{instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/properties/strict/type",keyword:"type",params:{type: schema135.properties.text.properties.format.properties.strict.type},message:"must be boolean,null"}];
 return false;
 }
-var valid35 = _errs127 === errors;
+var valid34 = _errs125 === errors;
 }
 else {
-var valid35 = true;
+var valid34 = true;
 }
 }
 }
@@ -16474,158 +16444,158 @@ var valid35 = true;
 }
 }
 }
-var valid31 = _errs109 === errors;
+var valid30 = _errs107 === errors;
 }
 else {
-var valid31 = true;
+var valid30 = true;
 }
-if(valid31){
-if(data76.verbosity !== undefined){
-let data88 = data76.verbosity;
-const _errs129 = errors;
-if((typeof data88 !== "string") && (data88 !== null)){
+if(valid30){
+if(data75.verbosity !== undefined){
+let data87 = data75.verbosity;
+const _errs127 = errors;
+if((typeof data87 !== "string") && (data87 !== null)){
 validate93.errors = [{instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/type",keyword:"type",params:{type: schema135.properties.text.properties.verbosity.type},message:"must be string,null"}];
 return false;
 }
-if(!((data88 === "medium") || (data88 === null))){
+if(!((data87 === "medium") || (data87 === null))){
 validate93.errors = [{instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema135.properties.text.properties.verbosity.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid31 = _errs129 === errors;
+var valid30 = _errs127 === errors;
 }
 else {
-var valid31 = true;
+var valid30 = true;
 }
 }
 }
 }
 }
-var valid0 = _errs106 === errors;
+var valid0 = _errs104 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.tools !== undefined){
-let data89 = data.tools;
-const _errs131 = errors;
-if((!(Array.isArray(data89))) && (data89 !== null)){
+let data88 = data.tools;
+const _errs129 = errors;
+if((!(Array.isArray(data88))) && (data88 !== null)){
 validate93.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema135.properties.tools.type},message:"must be array,null"}];
 return false;
 }
-if(errors === _errs131){
-if(Array.isArray(data89)){
-if(data89.length > 128){
+if(errors === _errs129){
+if(Array.isArray(data88)){
+if(data88.length > 128){
 validate93.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"}];
 return false;
 }
 else {
-var valid37 = true;
-const len5 = data89.length;
-for(let i5=0; i5<len5; i5++){
-let data90 = data89[i5];
-const _errs133 = errors;
-if(errors === _errs133){
-if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
+var valid36 = true;
+const len4 = data88.length;
+for(let i4=0; i4<len4; i4++){
+let data89 = data88[i4];
+const _errs131 = errors;
+if(errors === _errs131){
+if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
 let missing12;
-if(((data90.type === undefined) && (missing12 = "type")) || ((data90.name === undefined) && (missing12 = "name"))){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: missing12},message:"must have required property '"+missing12+"'"}];
+if(((data89.type === undefined) && (missing12 = "type")) || ((data89.name === undefined) && (missing12 = "name"))){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: missing12},message:"must have required property '"+missing12+"'"}];
 return false;
 }
 else {
-const _errs135 = errors;
-for(const key9 in data90){
+const _errs133 = errors;
+for(const key9 in data89){
 if(!(func7.call(schema135.properties.tools.items.properties, key9))){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"}];
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs135 === errors){
-if(data90.type !== undefined){
-let data91 = data90.type;
-const _errs136 = errors;
-if(typeof data91 !== "string"){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(_errs133 === errors){
+if(data89.type !== undefined){
+let data90 = data89.type;
+const _errs134 = errors;
+if(typeof data90 !== "string"){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/type",schemaPath:"#/properties/tools/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data91 === "function")){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data90 === "function")){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/type",schemaPath:"#/properties/tools/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid38 = _errs136 === errors;
+var valid37 = _errs134 === errors;
 }
 else {
-var valid38 = true;
+var valid37 = true;
 }
-if(valid38){
-if(data90.name !== undefined){
-let data92 = data90.name;
+if(valid37){
+if(data89.name !== undefined){
+let data91 = data89.name;
+const _errs136 = errors;
+if(errors === _errs136){
+if(typeof data91 === "string"){
+if(data91.length > 64 && (data91.length > 128 || func1(data91) > 64)){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"#/properties/tools/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(!pattern12.test(data91)){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"#/properties/tools/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"#/properties/tools/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid37 = _errs136 === errors;
+}
+else {
+var valid37 = true;
+}
+if(valid37){
+if(data89.description !== undefined){
+let data92 = data89.description;
 const _errs138 = errors;
+if((typeof data92 !== "string") && (data92 !== null)){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/description",schemaPath:"#/properties/tools/items/properties/description/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.description.type},message:"must be string,null"}];
+return false;
+}
 if(errors === _errs138){
 if(typeof data92 === "string"){
-if(data92.length > 64 && (data92.length > 128 || func1(data92) > 64)){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
-return false;
-}
-else {
-if(!pattern12.test(data92)){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""}];
+if(data92.length > 4000 && (data92.length > 8000 || func1(data92) > 4000)){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/description",schemaPath:"#/properties/tools/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
 }
 }
-else {
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/name",schemaPath:"#/properties/tools/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid38 = _errs138 === errors;
+var valid37 = _errs138 === errors;
 }
 else {
-var valid38 = true;
+var valid37 = true;
 }
-if(valid38){
-if(data90.description !== undefined){
-let data93 = data90.description;
+if(valid37){
+if(data89.parameters !== undefined){
+let data93 = data89.parameters;
 const _errs140 = errors;
-if((typeof data93 !== "string") && (data93 !== null)){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/description",schemaPath:"#/properties/tools/items/properties/description/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.description.type},message:"must be string,null"}];
+if((!(data93 && typeof data93 == "object" && !Array.isArray(data93))) && (data93 !== null)){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.parameters.type},message:"must be object,null"}];
 return false;
 }
 if(errors === _errs140){
-if(typeof data93 === "string"){
-if(data93.length > 4000 && (data93.length > 8000 || func1(data93) > 4000)){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/description",schemaPath:"#/properties/tools/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
+if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
+if(Object.keys(data93).length > 1000){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"}];
 return false;
 }
-}
-}
-var valid38 = _errs140 === errors;
-}
 else {
-var valid38 = true;
-}
-if(valid38){
-if(data90.parameters !== undefined){
-let data94 = data90.parameters;
+for(const key10 in data93){
 const _errs142 = errors;
-if((!(data94 && typeof data94 == "object" && !Array.isArray(data94))) && (data94 !== null)){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.parameters.type},message:"must be object,null"}];
-return false;
-}
-if(errors === _errs142){
-if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
-if(Object.keys(data94).length > 1000){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"}];
-return false;
-}
-else {
-for(const key10 in data94){
-const _errs144 = errors;
 if(typeof key10 === "string"){
 if(key10.length > 1000 && (key10.length > 2000 || func1(key10) > 1000)){
-const err22 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
+const err22 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -16635,9 +16605,9 @@ vErrors.push(err22);
 errors++;
 }
 }
-var valid39 = _errs144 === errors;
-if(!valid39){
-const err23 = {instancePath:instancePath+"/tools/" + i5+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames",keyword:"propertyNames",params:{propertyName: key10},message:"property name must be valid"};
+var valid38 = _errs142 === errors;
+if(!valid38){
+const err23 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames",keyword:"propertyNames",params:{propertyName: key10},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -16653,81 +16623,81 @@ break;
 }
 }
 }
-var valid38 = _errs142 === errors;
+var valid37 = _errs140 === errors;
 }
 else {
-var valid38 = true;
+var valid37 = true;
 }
-if(valid38){
-if(data90.strict !== undefined){
-let data95 = data90.strict;
-const _errs146 = errors;
-if((typeof data95 !== "boolean") && (data95 !== null)){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/strict",schemaPath:"#/properties/tools/items/properties/strict/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.strict.type},message:"must be boolean,null"}];
+if(valid37){
+if(data89.strict !== undefined){
+let data94 = data89.strict;
+const _errs144 = errors;
+if((typeof data94 !== "boolean") && (data94 !== null)){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/strict",schemaPath:"#/properties/tools/items/properties/strict/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.strict.type},message:"must be boolean,null"}];
 return false;
 }
-var valid38 = _errs146 === errors;
+var valid37 = _errs144 === errors;
 }
 else {
-var valid38 = true;
+var valid37 = true;
 }
-if(valid38){
-if(data90.async !== undefined){
-let data96 = data90.async;
+if(valid37){
+if(data89.async !== undefined){
+let data95 = data89.async;
+const _errs146 = errors;
+if((typeof data95 !== "boolean") && (data95 !== null)){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"#/properties/tools/items/properties/async/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.async.type},message:"must be boolean,null"}];
+return false;
+}
+if(!((data95 === false) || (data95 === null))){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"#/properties/tools/items/properties/async/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.async.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid37 = _errs146 === errors;
+}
+else {
+var valid37 = true;
+}
+if(valid37){
+if(data89.defer_loading !== undefined){
+let data96 = data89.defer_loading;
 const _errs148 = errors;
 if((typeof data96 !== "boolean") && (data96 !== null)){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/async",schemaPath:"#/properties/tools/items/properties/async/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.async.type},message:"must be boolean,null"}];
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.defer_loading.type},message:"must be boolean,null"}];
 return false;
 }
 if(!((data96 === false) || (data96 === null))){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/async",schemaPath:"#/properties/tools/items/properties/async/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.async.enum},message:"must be equal to one of the allowed values"}];
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.defer_loading.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid38 = _errs148 === errors;
+var valid37 = _errs148 === errors;
 }
 else {
-var valid38 = true;
+var valid37 = true;
 }
-if(valid38){
-if(data90.defer_loading !== undefined){
-let data97 = data90.defer_loading;
+if(valid37){
+if(data89.allowed_callers !== undefined){
 const _errs150 = errors;
-if((typeof data97 !== "boolean") && (data97 !== null)){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.defer_loading.type},message:"must be boolean,null"}];
+if(data89.allowed_callers !== null){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/allowed_callers",schemaPath:"#/properties/tools/items/properties/allowed_callers/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
-if(!((data97 === false) || (data97 === null))){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.defer_loading.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid38 = _errs150 === errors;
+var valid37 = _errs150 === errors;
 }
 else {
-var valid38 = true;
+var valid37 = true;
 }
-if(valid38){
-if(data90.allowed_callers !== undefined){
+if(valid37){
+if(data89.output_schema !== undefined){
 const _errs152 = errors;
-if(data90.allowed_callers !== null){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/allowed_callers",schemaPath:"#/properties/tools/items/properties/allowed_callers/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(data89.output_schema !== null){
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4+"/output_schema",schemaPath:"#/properties/tools/items/properties/output_schema/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
-var valid38 = _errs152 === errors;
+var valid37 = _errs152 === errors;
 }
 else {
-var valid38 = true;
-}
-if(valid38){
-if(data90.output_schema !== undefined){
-const _errs154 = errors;
-if(data90.output_schema !== null){
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5+"/output_schema",schemaPath:"#/properties/tools/items/properties/output_schema/type",keyword:"type",params:{type: "null"},message:"must be null"}];
-return false;
-}
-var valid38 = _errs154 === errors;
-}
-else {
-var valid38 = true;
+var valid37 = true;
 }
 }
 }
@@ -16741,89 +16711,89 @@ var valid38 = true;
 }
 }
 else {
-validate93.errors = [{instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate93.errors = [{instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid37 = _errs133 === errors;
-if(!valid37){
+var valid36 = _errs131 === errors;
+if(!valid36){
 break;
 }
 }
 }
 }
 }
-var valid0 = _errs131 === errors;
+var valid0 = _errs129 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.tool_choice !== undefined){
-let data100 = data.tool_choice;
-const _errs156 = errors;
-if(((typeof data100 !== "string") && (!(data100 && typeof data100 == "object" && !Array.isArray(data100)))) && (data100 !== null)){
+let data99 = data.tool_choice;
+const _errs154 = errors;
+if(((typeof data99 !== "string") && (!(data99 && typeof data99 == "object" && !Array.isArray(data99)))) && (data99 !== null)){
 validate93.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema135.properties.tool_choice.type},message:"must be string,object,null"}];
 return false;
 }
-if(errors === _errs156){
-if(typeof data100 === "string"){
-if(data100.length > 10 && (data100.length > 20 || func1(data100) > 10)){
+if(errors === _errs154){
+if(typeof data99 === "string"){
+if(data99.length > 10 && (data99.length > 20 || func1(data99) > 10)){
 validate93.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
 return false;
 }
 else {
-if(!pattern86.test(data100)){
+if(!pattern86.test(data99)){
 validate93.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""}];
 return false;
 }
 }
 }
-if(errors === _errs156){
-if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
+if(errors === _errs154){
+if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
 let missing13;
-if(((data100.type === undefined) && (missing13 = "type")) || ((data100.name === undefined) && (missing13 = "name"))){
+if(((data99.type === undefined) && (missing13 = "type")) || ((data99.name === undefined) && (missing13 = "name"))){
 validate93.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: missing13},message:"must have required property '"+missing13+"'"}];
 return false;
 }
 else {
-const _errs158 = errors;
-for(const key11 in data100){
+const _errs156 = errors;
+for(const key11 in data99){
 if(!((key11 === "type") || (key11 === "name"))){
 validate93.errors = [{instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs158 === errors){
-if(data100.type !== undefined){
-let data101 = data100.type;
-const _errs159 = errors;
-if(typeof data101 !== "string"){
+if(_errs156 === errors){
+if(data99.type !== undefined){
+let data100 = data99.type;
+const _errs157 = errors;
+if(typeof data100 !== "string"){
 validate93.errors = [{instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data101 === "function")){
+if(!(data100 === "function")){
 validate93.errors = [{instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.tool_choice.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid40 = _errs159 === errors;
+var valid39 = _errs157 === errors;
 }
 else {
-var valid40 = true;
+var valid39 = true;
 }
-if(valid40){
-if(data100.name !== undefined){
-let data102 = data100.name;
-const _errs161 = errors;
-if(errors === _errs161){
-if(typeof data102 === "string"){
-if(data102.length > 64 && (data102.length > 128 || func1(data102) > 64)){
+if(valid39){
+if(data99.name !== undefined){
+let data101 = data99.name;
+const _errs159 = errors;
+if(errors === _errs159){
+if(typeof data101 === "string"){
+if(data101.length > 64 && (data101.length > 128 || func1(data101) > 64)){
 validate93.errors = [{instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(!pattern12.test(data102)){
+if(!pattern12.test(data101)){
 validate93.errors = [{instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""}];
 return false;
 }
@@ -16834,10 +16804,10 @@ validate93.errors = [{instancePath:instancePath+"/tool_choice/name",schemaPath:"
 return false;
 }
 }
-var valid40 = _errs161 === errors;
+var valid39 = _errs159 === errors;
 }
 else {
-var valid40 = true;
+var valid39 = true;
 }
 }
 }
@@ -16845,18 +16815,45 @@ var valid40 = true;
 }
 }
 }
-var valid0 = _errs156 === errors;
+var valid0 = _errs154 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.parallel_tool_calls !== undefined){
-let data103 = data.parallel_tool_calls;
-const _errs163 = errors;
-if((typeof data103 !== "boolean") && (data103 !== null)){
+let data102 = data.parallel_tool_calls;
+const _errs161 = errors;
+if((typeof data102 !== "boolean") && (data102 !== null)){
 validate93.errors = [{instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema135.properties.parallel_tool_calls.type},message:"must be boolean,null"}];
 return false;
+}
+var valid0 = _errs161 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.temperature !== undefined){
+let data103 = data.temperature;
+const _errs163 = errors;
+if((!((typeof data103 == "number") && (isFinite(data103)))) && (data103 !== null)){
+validate93.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema135.properties.temperature.type},message:"must be number,null"}];
+return false;
+}
+if(errors === _errs163){
+if((typeof data103 == "number") && (isFinite(data103))){
+if(data103 > 2 || isNaN(data103)){
+validate93.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+return false;
+}
+else {
+if(data103 < 0 || isNaN(data103)){
+validate93.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs163 === errors;
 }
@@ -16864,22 +16861,22 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.temperature !== undefined){
-let data104 = data.temperature;
+if(data.top_p !== undefined){
+let data104 = data.top_p;
 const _errs165 = errors;
 if((!((typeof data104 == "number") && (isFinite(data104)))) && (data104 !== null)){
-validate93.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema135.properties.temperature.type},message:"must be number,null"}];
+validate93.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema135.properties.top_p.type},message:"must be number,null"}];
 return false;
 }
 if(errors === _errs165){
 if((typeof data104 == "number") && (isFinite(data104))){
-if(data104 > 2 || isNaN(data104)){
-validate93.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+if(data104 > 1 || isNaN(data104)){
+validate93.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data104 < 0 || isNaN(data104)){
-validate93.errors = [{instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate93.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -16891,22 +16888,22 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.top_p !== undefined){
-let data105 = data.top_p;
+if(data.presence_penalty !== undefined){
+let data105 = data.presence_penalty;
 const _errs167 = errors;
 if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
-validate93.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema135.properties.top_p.type},message:"must be number,null"}];
+validate93.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema135.properties.presence_penalty.type},message:"must be number,null"}];
 return false;
 }
 if(errors === _errs167){
 if((typeof data105 == "number") && (isFinite(data105))){
-if(data105 > 1 || isNaN(data105)){
-validate93.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+if(data105 > 2 || isNaN(data105)){
+validate93.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
 return false;
 }
 else {
-if(data105 < 0 || isNaN(data105)){
-validate93.errors = [{instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+if(data105 < -2 || isNaN(data105)){
+validate93.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"}];
 return false;
 }
 }
@@ -16918,22 +16915,22 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.presence_penalty !== undefined){
-let data106 = data.presence_penalty;
+if(data.frequency_penalty !== undefined){
+let data106 = data.frequency_penalty;
 const _errs169 = errors;
 if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
-validate93.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema135.properties.presence_penalty.type},message:"must be number,null"}];
+validate93.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema135.properties.frequency_penalty.type},message:"must be number,null"}];
 return false;
 }
 if(errors === _errs169){
 if((typeof data106 == "number") && (isFinite(data106))){
 if(data106 > 2 || isNaN(data106)){
-validate93.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+validate93.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
 return false;
 }
 else {
 if(data106 < -2 || isNaN(data106)){
-validate93.errors = [{instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"}];
+validate93.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"}];
 return false;
 }
 }
@@ -16945,22 +16942,22 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.frequency_penalty !== undefined){
-let data107 = data.frequency_penalty;
+if(data.max_output_tokens !== undefined){
+let data107 = data.max_output_tokens;
 const _errs171 = errors;
-if((!((typeof data107 == "number") && (isFinite(data107)))) && (data107 !== null)){
-validate93.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema135.properties.frequency_penalty.type},message:"must be number,null"}];
+if((!(((typeof data107 == "number") && (!(data107 % 1) && !isNaN(data107))) && (isFinite(data107)))) && (data107 !== null)){
+validate93.errors = [{instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema135.properties.max_output_tokens.type},message:"must be integer,null"}];
 return false;
 }
 if(errors === _errs171){
 if((typeof data107 == "number") && (isFinite(data107))){
-if(data107 > 2 || isNaN(data107)){
-validate93.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+if(data107 > 10000000 || isNaN(data107)){
+validate93.errors = [{instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"}];
 return false;
 }
 else {
-if(data107 < -2 || isNaN(data107)){
-validate93.errors = [{instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"}];
+if(data107 < 1 || isNaN(data107)){
+validate93.errors = [{instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -16972,23 +16969,70 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.max_output_tokens !== undefined){
-let data108 = data.max_output_tokens;
+if(data.reasoning !== undefined){
+let data108 = data.reasoning;
 const _errs173 = errors;
-if((!(((typeof data108 == "number") && (!(data108 % 1) && !isNaN(data108))) && (isFinite(data108)))) && (data108 !== null)){
-validate93.errors = [{instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema135.properties.max_output_tokens.type},message:"must be integer,null"}];
+if((!(data108 && typeof data108 == "object" && !Array.isArray(data108))) && (data108 !== null)){
+validate93.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema135.properties.reasoning.type},message:"must be object,null"}];
 return false;
 }
 if(errors === _errs173){
-if((typeof data108 == "number") && (isFinite(data108))){
-if(data108 > 10000000 || isNaN(data108)){
-validate93.errors = [{instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"}];
+if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
+const _errs175 = errors;
+for(const key12 in data108){
+if(!(((key12 === "effort") || (key12 === "summary")) || (key12 === "generate_summary"))){
+validate93.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs175 === errors){
+if(data108.effort !== undefined){
+let data109 = data108.effort;
+const _errs176 = errors;
+if((typeof data109 !== "string") && (data109 !== null)){
+validate93.errors = [{instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema135.properties.reasoning.properties.effort.type},message:"must be string,null"}];
 return false;
 }
-else {
-if(data108 < 1 || isNaN(data108)){
-validate93.errors = [{instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+if(!(((((((data109 === "none") || (data109 === "minimal")) || (data109 === "low")) || (data109 === "medium")) || (data109 === "high")) || (data109 === "xhigh")) || (data109 === null))){
+validate93.errors = [{instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema135.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"}];
 return false;
+}
+var valid40 = _errs176 === errors;
+}
+else {
+var valid40 = true;
+}
+if(valid40){
+if(data108.summary !== undefined){
+let data110 = data108.summary;
+const _errs178 = errors;
+if((typeof data110 !== "string") && (data110 !== null)){
+validate93.errors = [{instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema135.properties.reasoning.properties.summary.type},message:"must be string,null"}];
+return false;
+}
+if(!((data110 === "auto") || (data110 === null))){
+validate93.errors = [{instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema135.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid40 = _errs178 === errors;
+}
+else {
+var valid40 = true;
+}
+if(valid40){
+if(data108.generate_summary !== undefined){
+const _errs180 = errors;
+if(data108.generate_summary !== null){
+validate93.errors = [{instancePath:instancePath+"/reasoning/generate_summary",schemaPath:"#/properties/reasoning/properties/generate_summary/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+return false;
+}
+var valid40 = _errs180 === errors;
+}
+else {
+var valid40 = true;
+}
+}
 }
 }
 }
@@ -16999,118 +17043,44 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.reasoning !== undefined){
-let data109 = data.reasoning;
-const _errs175 = errors;
-if((!(data109 && typeof data109 == "object" && !Array.isArray(data109))) && (data109 !== null)){
-validate93.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema135.properties.reasoning.type},message:"must be object,null"}];
-return false;
-}
-if(errors === _errs175){
-if(data109 && typeof data109 == "object" && !Array.isArray(data109)){
-const _errs177 = errors;
-for(const key12 in data109){
-if(!(((key12 === "effort") || (key12 === "summary")) || (key12 === "generate_summary"))){
-validate93.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs177 === errors){
-if(data109.effort !== undefined){
-let data110 = data109.effort;
-const _errs178 = errors;
-if((typeof data110 !== "string") && (data110 !== null)){
-validate93.errors = [{instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema135.properties.reasoning.properties.effort.type},message:"must be string,null"}];
-return false;
-}
-if(!(((((((data110 === "none") || (data110 === "minimal")) || (data110 === "low")) || (data110 === "medium")) || (data110 === "high")) || (data110 === "xhigh")) || (data110 === null))){
-validate93.errors = [{instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema135.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid41 = _errs178 === errors;
-}
-else {
-var valid41 = true;
-}
-if(valid41){
-if(data109.summary !== undefined){
-let data111 = data109.summary;
-const _errs180 = errors;
-if((typeof data111 !== "string") && (data111 !== null)){
-validate93.errors = [{instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema135.properties.reasoning.properties.summary.type},message:"must be string,null"}];
-return false;
-}
-if(!((data111 === "auto") || (data111 === null))){
-validate93.errors = [{instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema135.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid41 = _errs180 === errors;
-}
-else {
-var valid41 = true;
-}
-if(valid41){
-if(data109.generate_summary !== undefined){
-const _errs182 = errors;
-if(data109.generate_summary !== null){
-validate93.errors = [{instancePath:instancePath+"/reasoning/generate_summary",schemaPath:"#/properties/reasoning/properties/generate_summary/type",keyword:"type",params:{type: "null"},message:"must be null"}];
-return false;
-}
-var valid41 = _errs182 === errors;
-}
-else {
-var valid41 = true;
-}
-}
-}
-}
-}
-}
-var valid0 = _errs175 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.stream !== undefined){
-let data113 = data.stream;
-const _errs184 = errors;
-if((typeof data113 !== "boolean") && (data113 !== null)){
+let data112 = data.stream;
+const _errs182 = errors;
+if((typeof data112 !== "boolean") && (data112 !== null)){
 validate93.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema135.properties.stream.type},message:"must be boolean,null"}];
 return false;
 }
-var valid0 = _errs184 === errors;
+var valid0 = _errs182 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.stream_options !== undefined){
-let data114 = data.stream_options;
-const _errs186 = errors;
-if((!(data114 && typeof data114 == "object" && !Array.isArray(data114))) && (data114 !== null)){
+let data113 = data.stream_options;
+const _errs184 = errors;
+if((!(data113 && typeof data113 == "object" && !Array.isArray(data113))) && (data113 !== null)){
 validate93.errors = [{instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema135.properties.stream_options.type},message:"must be object,null"}];
 return false;
 }
-if(errors === _errs186){
-if(data114 && typeof data114 == "object" && !Array.isArray(data114)){
-const _errs188 = errors;
-for(const key13 in data114){
+if(errors === _errs184){
+if(data113 && typeof data113 == "object" && !Array.isArray(data113)){
+const _errs186 = errors;
+for(const key13 in data113){
 if(!(key13 === "include_obfuscation")){
 validate93.errors = [{instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
-if(_errs188 === errors){
-if(data114.include_obfuscation !== undefined){
-let data115 = data114.include_obfuscation;
-if((typeof data115 !== "boolean") && (data115 !== null)){
+if(_errs186 === errors){
+if(data113.include_obfuscation !== undefined){
+let data114 = data113.include_obfuscation;
+if((typeof data114 !== "boolean") && (data114 !== null)){
 validate93.errors = [{instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema135.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"}];
 return false;
 }
-if(!((data115 === false) || (data115 === null))){
+if(!((data114 === false) || (data114 === null))){
 validate93.errors = [{instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/enum",keyword:"enum",params:{allowedValues: schema135.properties.stream_options.properties.include_obfuscation.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -17118,28 +17088,28 @@ return false;
 }
 }
 }
-var valid0 = _errs186 === errors;
+var valid0 = _errs184 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.metadata !== undefined){
-let data116 = data.metadata;
-const _errs191 = errors;
-if((!(data116 && typeof data116 == "object" && !Array.isArray(data116))) && (data116 !== null)){
+let data115 = data.metadata;
+const _errs189 = errors;
+if((!(data115 && typeof data115 == "object" && !Array.isArray(data115))) && (data115 !== null)){
 validate93.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema135.properties.metadata.type},message:"must be object,null"}];
 return false;
 }
-if(errors === _errs191){
-if(data116 && typeof data116 == "object" && !Array.isArray(data116)){
-if(Object.keys(data116).length > 16){
+if(errors === _errs189){
+if(data115 && typeof data115 == "object" && !Array.isArray(data115)){
+if(Object.keys(data115).length > 16){
 validate93.errors = [{instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"}];
 return false;
 }
 else {
-for(const key14 in data116){
-const _errs193 = errors;
+for(const key14 in data115){
+const _errs191 = errors;
 if(typeof key14 === "string"){
 if(key14.length > 64 && (key14.length > 128 || func1(key14) > 64)){
 const err24 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key14};
@@ -17152,8 +17122,8 @@ vErrors.push(err24);
 errors++;
 }
 }
-var valid43 = _errs193 === errors;
-if(!valid43){
+var valid42 = _errs191 === errors;
+if(!valid42){
 const err25 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key14},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err25];
@@ -17167,13 +17137,13 @@ return false;
 break;
 }
 }
-if(valid43){
-for(const key15 in data116){
-let data117 = data116[key15];
-const _errs195 = errors;
-if(errors === _errs195){
-if(typeof data117 === "string"){
-if(data117.length > 512 && (data117.length > 1024 || func1(data117) > 512)){
+if(valid42){
+for(const key15 in data115){
+let data116 = data115[key15];
+const _errs193 = errors;
+if(errors === _errs193){
+if(typeof data116 === "string"){
+if(data116.length > 512 && (data116.length > 1024 || func1(data116) > 512)){
 validate93.errors = [{instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
 return false;
 }
@@ -17183,7 +17153,49 @@ validate93.errors = [{instancePath:instancePath+"/metadata/" + key15.replace(/~/
 return false;
 }
 }
-var valid44 = _errs195 === errors;
+var valid43 = _errs193 === errors;
+if(!valid43){
+break;
+}
+}
+}
+}
+}
+}
+var valid0 = _errs189 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.include !== undefined){
+let data117 = data.include;
+const _errs195 = errors;
+if((!(Array.isArray(data117))) && (data117 !== null)){
+validate93.errors = [{instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema135.properties.include.type},message:"must be array,null"}];
+return false;
+}
+if(errors === _errs195){
+if(Array.isArray(data117)){
+if(data117.length > 20){
+validate93.errors = [{instancePath:instancePath+"/include",schemaPath:"#/properties/include/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"}];
+return false;
+}
+else {
+var valid44 = true;
+const len5 = data117.length;
+for(let i5=0; i5<len5; i5++){
+let data118 = data117[i5];
+const _errs197 = errors;
+if(typeof data118 !== "string"){
+validate93.errors = [{instancePath:instancePath+"/include/" + i5,schemaPath:"#/properties/include/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((data118 === "reasoning.encrypted_content") || (data118 === "web_search_call.action.sources")) || (data118 === "web_search_call.results")) || (data118 === "code_interpreter_call.outputs")) || (data118 === "computer_call_output.output.image_url")) || (data118 === "file_search_call.results")) || (data118 === "message.input_image.image_url"))){
+validate93.errors = [{instancePath:instancePath+"/include/" + i5,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema135.properties.include.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid44 = _errs197 === errors;
 if(!valid44){
 break;
 }
@@ -17191,60 +17203,39 @@ break;
 }
 }
 }
-}
-var valid0 = _errs191 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.include !== undefined){
-let data118 = data.include;
-const _errs197 = errors;
-if((!(Array.isArray(data118))) && (data118 !== null)){
-validate93.errors = [{instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema135.properties.include.type},message:"must be array,null"}];
-return false;
-}
-if(errors === _errs197){
-if(Array.isArray(data118)){
-if(data118.length > 20){
-validate93.errors = [{instancePath:instancePath+"/include",schemaPath:"#/properties/include/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"}];
-return false;
-}
-else {
-var valid45 = true;
-const len6 = data118.length;
-for(let i6=0; i6<len6; i6++){
-let data119 = data118[i6];
-const _errs199 = errors;
-if(typeof data119 !== "string"){
-validate93.errors = [{instancePath:instancePath+"/include/" + i6,schemaPath:"#/properties/include/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((((((data119 === "reasoning.encrypted_content") || (data119 === "web_search_call.action.sources")) || (data119 === "web_search_call.results")) || (data119 === "code_interpreter_call.outputs")) || (data119 === "computer_call_output.output.image_url")) || (data119 === "file_search_call.results")) || (data119 === "message.input_image.image_url"))){
-validate93.errors = [{instancePath:instancePath+"/include/" + i6,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema135.properties.include.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid45 = _errs199 === errors;
-if(!valid45){
-break;
-}
-}
-}
-}
-}
-var valid0 = _errs197 === errors;
+var valid0 = _errs195 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.store !== undefined){
-let data120 = data.store;
-const _errs201 = errors;
-if((typeof data120 !== "boolean") && (data120 !== null)){
+let data119 = data.store;
+const _errs199 = errors;
+if((typeof data119 !== "boolean") && (data119 !== null)){
 validate93.errors = [{instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema135.properties.store.type},message:"must be boolean,null"}];
 return false;
+}
+var valid0 = _errs199 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.user !== undefined){
+let data120 = data.user;
+const _errs201 = errors;
+if((typeof data120 !== "string") && (data120 !== null)){
+validate93.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema135.properties.user.type},message:"must be string,null"}];
+return false;
+}
+if(errors === _errs201){
+if(typeof data120 === "string"){
+if(data120.length > 1000 && (data120.length > 2000 || func1(data120) > 1000)){
+validate93.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+}
 }
 var valid0 = _errs201 === errors;
 }
@@ -17252,17 +17243,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.user !== undefined){
-let data121 = data.user;
+if(data.safety_identifier !== undefined){
+let data121 = data.safety_identifier;
 const _errs203 = errors;
 if((typeof data121 !== "string") && (data121 !== null)){
-validate93.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema135.properties.user.type},message:"must be string,null"}];
+validate93.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema135.properties.safety_identifier.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs203){
 if(typeof data121 === "string"){
 if(data121.length > 1000 && (data121.length > 2000 || func1(data121) > 1000)){
-validate93.errors = [{instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate93.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
@@ -17273,17 +17264,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.safety_identifier !== undefined){
-let data122 = data.safety_identifier;
+if(data.prompt_cache_key !== undefined){
+let data122 = data.prompt_cache_key;
 const _errs205 = errors;
 if((typeof data122 !== "string") && (data122 !== null)){
-validate93.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema135.properties.safety_identifier.type},message:"must be string,null"}];
+validate93.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema135.properties.prompt_cache_key.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs205){
 if(typeof data122 === "string"){
 if(data122.length > 1000 && (data122.length > 2000 || func1(data122) > 1000)){
-validate93.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate93.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
@@ -17294,17 +17285,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.prompt_cache_key !== undefined){
-let data123 = data.prompt_cache_key;
+if(data.prompt_cache_retention !== undefined){
+let data123 = data.prompt_cache_retention;
 const _errs207 = errors;
 if((typeof data123 !== "string") && (data123 !== null)){
-validate93.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema135.properties.prompt_cache_key.type},message:"must be string,null"}];
+validate93.errors = [{instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema135.properties.prompt_cache_retention.type},message:"must be string,null"}];
 return false;
 }
 if(errors === _errs207){
 if(typeof data123 === "string"){
-if(data123.length > 1000 && (data123.length > 2000 || func1(data123) > 1000)){
-validate93.errors = [{instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+if(data123.length > 100 && (data123.length > 200 || func1(data123) > 100)){
+validate93.errors = [{instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
 }
@@ -17315,20 +17306,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.prompt_cache_retention !== undefined){
-let data124 = data.prompt_cache_retention;
+if(data.background !== undefined){
+let data124 = data.background;
 const _errs209 = errors;
-if((typeof data124 !== "string") && (data124 !== null)){
-validate93.errors = [{instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema135.properties.prompt_cache_retention.type},message:"must be string,null"}];
+if((typeof data124 !== "boolean") && (data124 !== null)){
+validate93.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema135.properties.background.type},message:"must be boolean,null"}];
 return false;
 }
-if(errors === _errs209){
-if(typeof data124 === "string"){
-if(data124.length > 100 && (data124.length > 200 || func1(data124) > 100)){
-validate93.errors = [{instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
+if(!((data124 === false) || (data124 === null))){
+validate93.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/enum",keyword:"enum",params:{allowedValues: schema135.properties.background.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-}
 }
 var valid0 = _errs209 === errors;
 }
@@ -17336,15 +17323,15 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.background !== undefined){
-let data125 = data.background;
+if(data.truncation !== undefined){
+let data125 = data.truncation;
 const _errs211 = errors;
-if((typeof data125 !== "boolean") && (data125 !== null)){
-validate93.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema135.properties.background.type},message:"must be boolean,null"}];
+if((typeof data125 !== "string") && (data125 !== null)){
+validate93.errors = [{instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema135.properties.truncation.type},message:"must be string,null"}];
 return false;
 }
-if(!((data125 === false) || (data125 === null))){
-validate93.errors = [{instancePath:instancePath+"/background",schemaPath:"#/properties/background/enum",keyword:"enum",params:{allowedValues: schema135.properties.background.enum},message:"must be equal to one of the allowed values"}];
+if(!((data125 === "disabled") || (data125 === null))){
+validate93.errors = [{instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema135.properties.truncation.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs211 === errors;
@@ -17353,15 +17340,15 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.truncation !== undefined){
-let data126 = data.truncation;
+if(data.service_tier !== undefined){
+let data126 = data.service_tier;
 const _errs213 = errors;
 if((typeof data126 !== "string") && (data126 !== null)){
-validate93.errors = [{instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema135.properties.truncation.type},message:"must be string,null"}];
+validate93.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema135.properties.service_tier.type},message:"must be string,null"}];
 return false;
 }
-if(!((data126 === "disabled") || (data126 === null))){
-validate93.errors = [{instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema135.properties.truncation.enum},message:"must be equal to one of the allowed values"}];
+if(!(((data126 === "auto") || (data126 === "default")) || (data126 === null))){
+validate93.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema135.properties.service_tier.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs213 === errors;
@@ -17370,16 +17357,26 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.service_tier !== undefined){
-let data127 = data.service_tier;
+if(data.top_logprobs !== undefined){
+let data127 = data.top_logprobs;
 const _errs215 = errors;
-if((typeof data127 !== "string") && (data127 !== null)){
-validate93.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema135.properties.service_tier.type},message:"must be string,null"}];
+if((!(((typeof data127 == "number") && (!(data127 % 1) && !isNaN(data127))) && (isFinite(data127)))) && (data127 !== null)){
+validate93.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema135.properties.top_logprobs.type},message:"must be integer,null"}];
 return false;
 }
-if(!(((data127 === "auto") || (data127 === "default")) || (data127 === null))){
-validate93.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema135.properties.service_tier.enum},message:"must be equal to one of the allowed values"}];
+if(errors === _errs215){
+if((typeof data127 == "number") && (isFinite(data127))){
+if(data127 > 0 || isNaN(data127)){
+validate93.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"}];
 return false;
+}
+else {
+if(data127 < 0 || isNaN(data127)){
+validate93.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs215 === errors;
 }
@@ -17387,26 +17384,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.top_logprobs !== undefined){
-let data128 = data.top_logprobs;
+if(data.max_tool_calls !== undefined){
 const _errs217 = errors;
-if((!(((typeof data128 == "number") && (!(data128 % 1) && !isNaN(data128))) && (isFinite(data128)))) && (data128 !== null)){
-validate93.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema135.properties.top_logprobs.type},message:"must be integer,null"}];
+if(data.max_tool_calls !== null){
+validate93.errors = [{instancePath:instancePath+"/max_tool_calls",schemaPath:"#/properties/max_tool_calls/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
-}
-if(errors === _errs217){
-if((typeof data128 == "number") && (isFinite(data128))){
-if(data128 > 0 || isNaN(data128)){
-validate93.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"}];
-return false;
-}
-else {
-if(data128 < 0 || isNaN(data128)){
-validate93.errors = [{instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
 }
 var valid0 = _errs217 === errors;
 }
@@ -17414,10 +17396,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.max_tool_calls !== undefined){
+if(data.context_management !== undefined){
 const _errs219 = errors;
-if(data.max_tool_calls !== null){
-validate93.errors = [{instancePath:instancePath+"/max_tool_calls",schemaPath:"#/properties/max_tool_calls/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(data.context_management !== null){
+validate93.errors = [{instancePath:instancePath+"/context_management",schemaPath:"#/properties/context_management/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid0 = _errs219 === errors;
@@ -17426,10 +17408,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.previous_response_id !== undefined){
+if(data.moderation !== undefined){
 const _errs221 = errors;
-if(data.previous_response_id !== null){
-validate93.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(data.moderation !== null){
+validate93.errors = [{instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid0 = _errs221 === errors;
@@ -17438,10 +17420,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.conversation !== undefined){
+if(data.prompt_cache_options !== undefined){
 const _errs223 = errors;
-if(data.conversation !== null){
-validate93.errors = [{instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(data.prompt_cache_options !== null){
+validate93.errors = [{instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid0 = _errs223 === errors;
@@ -17450,10 +17432,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.context_management !== undefined){
+if(data.access_programs !== undefined){
 const _errs225 = errors;
-if(data.context_management !== null){
-validate93.errors = [{instancePath:instancePath+"/context_management",schemaPath:"#/properties/context_management/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(data.access_programs !== null){
+validate93.errors = [{instancePath:instancePath+"/access_programs",schemaPath:"#/properties/access_programs/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid0 = _errs225 === errors;
@@ -17462,10 +17444,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.moderation !== undefined){
+if(data.image !== undefined){
 const _errs227 = errors;
-if(data.moderation !== null){
-validate93.errors = [{instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(data.image !== null){
+validate93.errors = [{instancePath:instancePath+"/image",schemaPath:"#/properties/image/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid0 = _errs227 === errors;
@@ -17474,10 +17456,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.prompt_cache_options !== undefined){
+if(data.previous_response_id !== undefined){
 const _errs229 = errors;
-if(data.prompt_cache_options !== null){
-validate93.errors = [{instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(data.previous_response_id !== null){
+validate93.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid0 = _errs229 === errors;
@@ -17486,25 +17468,13 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.access_programs !== undefined){
+if(data.conversation !== undefined){
 const _errs231 = errors;
-if(data.access_programs !== null){
-validate93.errors = [{instancePath:instancePath+"/access_programs",schemaPath:"#/properties/access_programs/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+if(data.conversation !== null){
+validate93.errors = [{instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
 var valid0 = _errs231 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.image !== undefined){
-const _errs233 = errors;
-if(data.image !== null){
-validate93.errors = [{instancePath:instancePath+"/image",schemaPath:"#/properties/image/type",keyword:"type",params:{type: "null"},message:"must be null"}];
-return false;
-}
-var valid0 = _errs233 === errors;
 }
 else {
 var valid0 = true;
@@ -19546,8 +19516,7 @@ validate116.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const getFiscalDayParameters = validate117;
 const schema172 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
-const schema174 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]};
-const pattern118 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$", "u");
+const schema174 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","maxLength":10,"examples":["2026-11-06"]};
 const formats8 = require("ajv-formats/dist/formats").fullFormats.date;
 
 function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -19623,15 +19592,9 @@ validate117.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contra
 return false;
 }
 else {
-if(!pattern118.test(data2)){
-validate117.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""}];
-return false;
-}
-else {
 if(!(formats8.validate(data2))){
 validate117.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
 return false;
-}
 }
 }
 }
@@ -19804,15 +19767,9 @@ validate118.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contra
 return false;
 }
 else {
-if(!pattern118.test(data2)){
-validate118.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""}];
-return false;
-}
-else {
 if(!(formats8.validate(data2))){
 validate118.errors = [{instancePath:instancePath+"/path/date",schemaPath:"contract#/$defs/FiscalDate/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
 return false;
-}
 }
 }
 }
@@ -20402,7 +20359,7 @@ validate121.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false}
 export const getCategoryParameters = validate124;
 const schema185 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
 const schema186 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
-const pattern126 = new RegExp("^cat_[0-9a-f]{32}$", "u");
+const pattern124 = new RegExp("^cat_[0-9a-f]{32}$", "u");
 
 function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCategoryParameters" */;
@@ -20447,7 +20404,7 @@ validate124.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract
 return false;
 }
 else {
-if(!pattern126.test(data1)){
+if(!pattern124.test(data1)){
 validate124.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -20586,7 +20543,7 @@ validate125.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract
 return false;
 }
 else {
-if(!pattern126.test(data1)){
+if(!pattern124.test(data1)){
 validate125.errors = [{instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -20761,7 +20718,7 @@ validate127.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$de
 return false;
 }
 else {
-if(!pattern126.test(data2)){
+if(!pattern124.test(data2)){
 validate127.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -21015,7 +20972,7 @@ validate129.errors = [{instancePath:instancePath+"/query/category_id",schemaPath
 return false;
 }
 else {
-if(!pattern126.test(data3)){
+if(!pattern124.test(data3)){
 validate129.errors = [{instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -21306,7 +21263,7 @@ const schema204 = {"title":"ProductDescription","type":"string","description":"D
 const schema205 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
 const schema206 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
 const schema207 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
-const pattern141 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
+const pattern139 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
 const schema208 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
 const schema209 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
 const func0 = require("ajv/dist/runtime/equal").default;
@@ -21637,7 +21594,7 @@ validate132.errors = [{instancePath:instancePath+"/category_id",schemaPath:"cont
 return false;
 }
 else {
-if(!pattern126.test(data1)){
+if(!pattern124.test(data1)){
 validate132.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -21761,7 +21718,7 @@ validate132.errors = [{instancePath:instancePath+"/image_url",schemaPath:"contra
 return false;
 }
 else {
-if(!pattern141.test(data5)){
+if(!pattern139.test(data5)){
 validate132.errors = [{instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""}];
 return false;
 }
@@ -22212,7 +22169,7 @@ validate143.errors = [{instancePath:instancePath+"/category_id",schemaPath:"cont
 return false;
 }
 else {
-if(!pattern126.test(data0)){
+if(!pattern124.test(data0)){
 validate143.errors = [{instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -22304,7 +22261,7 @@ validate143.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/prop
 return false;
 }
 else {
-if(!pattern141.test(data3)){
+if(!pattern139.test(data3)){
 validate143.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""}];
 return false;
 }
@@ -22632,9 +22589,9 @@ export const listOrdersParameters = validate147;
 const schema231 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
 const schema232 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
 const schema235 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
-const schema233 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
+const schema233 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
 const formats24 = require("ajv-formats/dist/formats").fullFormats["iso-date-time"];
-const pattern159 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
+const pattern156 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
 
 function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -22663,8 +22620,8 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(!pattern118.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
+if(!(formats8.validate(data))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -22673,27 +22630,15 @@ vErrors.push(err1);
 }
 errors++;
 }
+}
+}
 else {
-if(!(formats8.validate(data))){
-const err2 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+const err2 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err2];
 }
 else {
 vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
 }
 errors++;
 }
@@ -22707,7 +22652,18 @@ if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err3 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(!pattern31.test(data)){
+const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -22717,8 +22673,8 @@ vErrors.push(err4);
 errors++;
 }
 else {
-if(!pattern31.test(data)){
-const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
+if(!(formats0.validate(data))){
+const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -22727,27 +22683,16 @@ vErrors.push(err5);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(!(formats0.validate(data))){
-const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
 else {
 vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
 }
 errors++;
 }
@@ -22760,7 +22705,18 @@ if(errors === _errs7){
 if(errors === _errs7){
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+else {
+if(!pattern156.test(data)){
+const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -22770,8 +22726,8 @@ vErrors.push(err8);
 errors++;
 }
 else {
-if(!pattern159.test(data)){
-const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
+if(!(formats24.validate(data))){
+const err9 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -22780,9 +22736,11 @@ vErrors.push(err9);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(!(formats24.validate(data))){
-const err10 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
+const err10 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -22793,28 +22751,15 @@ errors++;
 }
 }
 }
-}
-else {
-const err11 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs7 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const err11 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-var _valid0 = _errs7 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const err12 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
 }
 errors++;
 validate148.errors = vErrors;
@@ -23267,7 +23212,7 @@ const schema237 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"}
 const schema238 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
 const schema246 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
 const schema248 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
-const pattern168 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
+const pattern165 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
 const schema240 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
 const schema242 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
 const schema243 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
@@ -23703,7 +23648,7 @@ else {
 for(const key1 in data6){
 const _errs20 = errors;
 if(typeof key1 === "string"){
-if(!pattern168.test(key1)){
+if(!pattern165.test(key1)){
 const err0 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/OrderMetadata/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,40}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,40}$"+"\"",propertyName:key1};
 if(vErrors === null){
 vErrors = [err0];
@@ -24549,9 +24494,9 @@ const schema258 = {"title":"IntegrationCreate","type":"object","description":"A 
 const schema259 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
 const schema260 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
 const schema267 = {"title":"SigningSecret","type":"string","description":"Secret that signs deliveries, in one of two forms:\n\n- `whsec_` followed by the base64 of 24 to 64 bytes, as Standard Webhooks writes secrets. These bytes are the key.\n- 24 to 64 printable ASCII characters. The bytes of the characters are the key. For libraries of Standard Webhooks,\n  write it as `whsec_` followed by the base64 of these bytes.","pattern":"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$","not":{"pattern":"^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)"},"minLength":24,"maxLength":94,"examples":["whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"]};
-const pattern175 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
-const pattern179 = new RegExp("^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)", "u");
-const pattern180 = new RegExp("^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$", "u");
+const pattern172 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
+const pattern176 = new RegExp("^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)", "u");
+const pattern177 = new RegExp("^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$", "u");
 const formats26 = require("ajv-formats/dist/formats").fullFormats.uri;
 const schema261 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
 const schema262 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
@@ -24703,8 +24648,8 @@ validate168.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false}
 
 const schema265 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
 const schema266 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
-const pattern177 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
-const pattern178 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+const pattern174 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
+const pattern175 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
 function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -24750,7 +24695,7 @@ vErrors.push(err1);
 errors++;
 }
 else {
-if(!pattern177.test(key0)){
+if(!pattern174.test(key0)){
 const err2 = {instancePath,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},message:"must match pattern \""+"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"+"\"",propertyName:key0};
 if(vErrors === null){
 vErrors = [err2];
@@ -24805,7 +24750,7 @@ validate170.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").
 return false;
 }
 else {
-if(!pattern178.test(data0)){
+if(!pattern175.test(data0)){
 validate170.errors = [{instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""}];
 return false;
 }
@@ -24914,7 +24859,7 @@ validate165.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$d
 return false;
 }
 else {
-if(!pattern175.test(data1)){
+if(!pattern172.test(data1)){
 validate165.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""}];
 return false;
 }
@@ -24982,7 +24927,7 @@ const _errs12 = errors;
 const _errs14 = errors;
 const _errs15 = errors;
 if(typeof data5 === "string"){
-if(!pattern179.test(data5)){
+if(!pattern176.test(data5)){
 const err0 = {};
 if(vErrors === null){
 vErrors = [err0];
@@ -25021,7 +24966,7 @@ validate165.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#
 return false;
 }
 else {
-if(!pattern180.test(data5)){
+if(!pattern177.test(data5)){
 validate165.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/pattern",keyword:"pattern",params:{pattern: "^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"},message:"must match pattern \""+"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"+"\""}];
 return false;
 }
@@ -25461,7 +25406,7 @@ validate176.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$d
 return false;
 }
 else {
-if(!pattern175.test(data1)){
+if(!pattern172.test(data1)){
 validate176.errors = [{instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""}];
 return false;
 }
@@ -26771,7 +26716,7 @@ const _errs3 = errors;
 const _errs5 = errors;
 const _errs6 = errors;
 if(typeof data0 === "string"){
-if(!pattern179.test(data0)){
+if(!pattern176.test(data0)){
 const err0 = {};
 if(vErrors === null){
 vErrors = [err0];
@@ -26810,7 +26755,7 @@ validate185.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#
 return false;
 }
 else {
-if(!pattern180.test(data0)){
+if(!pattern177.test(data0)){
 validate185.errors = [{instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/pattern",keyword:"pattern",params:{pattern: "^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"},message:"must match pattern \""+"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"+"\""}];
 return false;
 }
@@ -27753,8 +27698,8 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(!pattern118.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
+if(!(formats8.validate(data))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -27763,27 +27708,15 @@ vErrors.push(err1);
 }
 errors++;
 }
+}
+}
 else {
-if(!(formats8.validate(data))){
-const err2 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+const err2 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err2];
 }
 else {
 vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
 }
 errors++;
 }
@@ -27797,7 +27730,18 @@ if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err3 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(!pattern31.test(data)){
+const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -27807,8 +27751,8 @@ vErrors.push(err4);
 errors++;
 }
 else {
-if(!pattern31.test(data)){
-const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
+if(!(formats0.validate(data))){
+const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -27817,27 +27761,16 @@ vErrors.push(err5);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(!(formats0.validate(data))){
-const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
 else {
 vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
 }
 errors++;
 }
@@ -27850,7 +27783,18 @@ if(errors === _errs7){
 if(errors === _errs7){
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+else {
+if(!pattern156.test(data)){
+const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -27860,8 +27804,8 @@ vErrors.push(err8);
 errors++;
 }
 else {
-if(!pattern159.test(data)){
-const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
+if(!(formats24.validate(data))){
+const err9 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -27870,9 +27814,11 @@ vErrors.push(err9);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(!(formats24.validate(data))){
-const err10 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
+const err10 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -27883,28 +27829,15 @@ errors++;
 }
 }
 }
-}
-else {
-const err11 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs7 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const err11 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-var _valid0 = _errs7 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const err12 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
 }
 errors++;
 validate194.errors = vErrors;
@@ -28199,8 +28132,8 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(!pattern118.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
+if(!(formats8.validate(data))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -28209,27 +28142,15 @@ vErrors.push(err1);
 }
 errors++;
 }
+}
+}
 else {
-if(!(formats8.validate(data))){
-const err2 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+const err2 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err2];
 }
 else {
 vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
 }
 errors++;
 }
@@ -28243,7 +28164,18 @@ if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err3 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(!pattern31.test(data)){
+const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -28253,8 +28185,8 @@ vErrors.push(err4);
 errors++;
 }
 else {
-if(!pattern31.test(data)){
-const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
+if(!(formats0.validate(data))){
+const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -28263,27 +28195,16 @@ vErrors.push(err5);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(!(formats0.validate(data))){
-const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
 else {
 vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
 }
 errors++;
 }
@@ -28296,7 +28217,18 @@ if(errors === _errs7){
 if(errors === _errs7){
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+else {
+if(!pattern156.test(data)){
+const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -28306,8 +28238,8 @@ vErrors.push(err8);
 errors++;
 }
 else {
-if(!pattern159.test(data)){
-const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
+if(!(formats24.validate(data))){
+const err9 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -28316,9 +28248,11 @@ vErrors.push(err9);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(!(formats24.validate(data))){
-const err10 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
+const err10 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -28329,28 +28263,15 @@ errors++;
 }
 }
 }
-}
-else {
-const err11 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs7 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const err11 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-var _valid0 = _errs7 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const err12 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
 }
 errors++;
 validate200.errors = vErrors;
@@ -28720,8 +28641,8 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(!pattern118.test(data)){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$"+"\""};
+if(!(formats8.validate(data))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -28730,27 +28651,15 @@ vErrors.push(err1);
 }
 errors++;
 }
+}
+}
 else {
-if(!(formats8.validate(data))){
-const err2 = {instancePath,schemaPath:"#/anyOf/0/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+const err2 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err2];
 }
 else {
 vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
 }
 errors++;
 }
@@ -28764,7 +28673,18 @@ if(errors === _errs5){
 if(errors === _errs5){
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err3 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+else {
+if(!pattern31.test(data)){
+const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -28774,8 +28694,8 @@ vErrors.push(err4);
 errors++;
 }
 else {
-if(!pattern31.test(data)){
-const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
+if(!(formats0.validate(data))){
+const err5 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -28784,27 +28704,16 @@ vErrors.push(err5);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(!(formats0.validate(data))){
-const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
+const err6 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
 else {
 vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
 }
 errors++;
 }
@@ -28817,7 +28726,18 @@ if(errors === _errs7){
 if(errors === _errs7){
 if(typeof data === "string"){
 if(data.length > 64 && (data.length > 128 || func1(data) > 64)){
-const err8 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err7 = {instancePath,schemaPath:"#/anyOf/2/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+else {
+if(!pattern156.test(data)){
+const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -28827,8 +28747,8 @@ vErrors.push(err8);
 errors++;
 }
 else {
-if(!pattern159.test(data)){
-const err9 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
+if(!(formats24.validate(data))){
+const err9 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -28837,9 +28757,11 @@ vErrors.push(err9);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(!(formats24.validate(data))){
-const err10 = {instancePath,schemaPath:"#/anyOf/2/format",keyword:"format",params:{format: "iso-date-time"},message:"must match format \""+"iso-date-time"+"\""};
+const err10 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -28850,28 +28772,15 @@ errors++;
 }
 }
 }
-}
-else {
-const err11 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid0 = _errs7 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const err11 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-var _valid0 = _errs7 === errors;
-valid0 = valid0 || _valid0;
-if(!valid0){
-const err12 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
 }
 errors++;
 validate204.errors = vErrors;
@@ -30054,7 +29963,7 @@ validate211.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const getEventTypeSchemaParameters = validate212;
 const schema336 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
-const pattern233 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+const pattern227 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
 function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getEventTypeSchemaParameters" */;
@@ -30104,7 +30013,7 @@ validate212.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/prop
 return false;
 }
 else {
-if(!pattern233.test(data1)){
+if(!pattern227.test(data1)){
 validate212.errors = [{instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""}];
 return false;
 }
@@ -30374,8 +30283,8 @@ validate214.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const createSessionBody = validate215;
 const schema339 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}],"$id":"createSessionBody"};
-const pattern234 = new RegExp("^[!-~]+$", "u");
-const pattern235 = new RegExp("^[A-Za-z0-9_-]+$", "u");
+const pattern228 = new RegExp("^[!-~]+$", "u");
+const pattern229 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
 function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionBody" */;
@@ -30424,7 +30333,7 @@ validate215.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/proper
 return false;
 }
 else {
-if(!pattern234.test(data0)){
+if(!pattern228.test(data0)){
 validate215.errors = [{instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""}];
 return false;
 }
@@ -30457,7 +30366,7 @@ validate215.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/
 return false;
 }
 else {
-if(!pattern235.test(data1)){
+if(!pattern229.test(data1)){
 validate215.errors = [{instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""}];
 return false;
 }
@@ -30871,7 +30780,7 @@ validate218.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const createApiKeyBody = validate219;
 const schema343 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
-const schema344 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$","maxLength":64,"examples":["2036-06-30T23:59:59Z"]}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
+const schema344 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","maxLength":64,"examples":["2036-06-30T23:59:59Z"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
 const schema345 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
 const schema346 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
 

@@ -144,14 +144,48 @@ const plainQueries = () => ({
   },
 });
 
+/** Whether a schema is part of a condition, which generators of clients do not read. */
+const inCondition = ({ pointer }) => /\/(if|then|else|not)(\/|$)/.test(pointer);
+
+/** What the strict ones among the generators of clients cannot read, or make wrong code of. */
+const generatorMistakes = [
+  [({ type }) => [type].flat().filter((one) => one !== 'null').length > 1, 'several types: use anyOf'],
+  [({ type }) => type === 'null', 'only null: name a type beside it, or use patternProperties'],
+  [({ properties = {} }) => Object.values(properties).includes(false), 'a member that is false: use { not: {} }'],
+  [({ format, pattern }) => pattern !== undefined && /^date(-time)?$/.test(format), 'a date with a pattern'],
+];
+
+/** Generated clients compile and work: `npm run test:generators`. */
+const strictGenerators = () => ({
+  Schema(schema, { report, location }) {
+    for (const [isMistake, message] of generatorMistakes) {
+      const allowed =
+        schema.type === 'null' && (inCondition(location) || location.pointer.includes('/patternProperties/'));
+      if (!allowed && isMistake(schema)) report({ message, location });
+    }
+    for (const [keyword, members] of Object.entries({ anyOf: schema.anyOf ?? [], oneOf: schema.oneOf ?? [] })) {
+      for (const [index, { $ref, type, title }] of members.entries()) {
+        if (($ref ?? title) !== undefined || type === undefined || type === 'null') continue;
+        report({ message: 'a member of a union without a title', location: location.child([keyword, index]) });
+      }
+    }
+  },
+  Link({ requestBody }, { report, location }) {
+    if (typeof requestBody === 'object') report({ message: 'a link whose requestBody is an object', location });
+  },
+});
+
 /**
  * Generators name classes and types by component or by title. A component is named by its file (generation makes that its
  * title), an enum within another schema by a title of its own. No name occurs twice, whatever its kind, case and dashes.
+ * A member without a title is named by its object and itself: `status` of Order is OrderStatus. That is no other's name.
  */
 const uniqueNames = () => {
   const places = new Map();
+  const untitledMembers = [];
+  const keyOf = (name) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   const add = (name, place, location) => {
-    const key = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+    const key = keyOf(name);
     const known = places.get(key) ?? new Map();
     places.set(key, known.set(place, { name, location }));
   };
@@ -165,7 +199,14 @@ const uniqueNames = () => {
         if (name !== undefined) add(name, location.source.absoluteRef, location);
       },
     },
-    Schema({ title, enum: values }, { report, location }) {
+    Schema({ title, enum: values, properties = {} }, { report, location }) {
+      const [, component] = /([^/\\]+)\.yaml$/.exec(location.source.absoluteRef) ?? [];
+      const owner = title ?? (isComponent(location) ? component : undefined);
+      for (const [name, member] of Object.entries(owner === undefined ? {} : properties)) {
+        // Generation adds the title of an open list of values.
+        if ((member.$ref ?? member.title) !== undefined || member.anyOf?.some(isOtherValue)) continue;
+        untitledMembers.push({ name: `${owner}${name}`, location: location.child(['properties', name]) });
+      }
       if (isComponent(location)) {
         if (title !== undefined) report({ message: 'the title of a component is its name: leave it out', location });
       } else if (title === undefined) {
@@ -181,6 +222,9 @@ const uniqueNames = () => {
         for (const named of places.values()) {
           if (named.size < 2) continue;
           for (const { name, location } of named.values()) report({ message: `${name} is a name twice`, location });
+        }
+        for (const { name, location } of untitledMembers) {
+          if (places.has(keyOf(name))) report({ message: `needs a title: ${name} is another schema's name`, location });
         }
       },
     },
@@ -233,10 +277,12 @@ export default function contractPlugin() {
         'closed-requests': closedRequests,
         'plain-queries': plainQueries,
         'stated-repetition': statedRepetition,
+        'strict-generators': strictGenerators,
       },
       async3: {
         'bounded-schemas': boundedSchemas,
         'lonely-refs': lonelyRefs,
+        'strict-generators': strictGenerators,
         'unique-names': uniqueNames,
       },
     },

@@ -159,6 +159,21 @@ export function resolve<T>(document: object, value: T): T {
   return resolve(document, target as T);
 }
 
+/**
+ * A copy of a schema in which `patternProperties` that only list names, such as `^(audio|image)$`, are `properties`. The
+ * contract has such lists for members that can only be null, which generated clients leave out.
+ */
+export function withListedMembers({ patternProperties, ...schema }: Schema): Schema {
+  if (patternProperties === undefined) return schema;
+  const listed = Object.entries(patternProperties as Record<string, Schema>).flatMap(([pattern, member]) => {
+    const [, names] = /^\^\(?([a-z_|]+)\)?\$$/.exec(pattern) ?? [];
+    if (names === undefined) throw new Error(`patternProperties: ${pattern} does not list names`);
+    return names.split('|').map((name) => [name, member]);
+  });
+  const properties = { ...(schema['properties'] as object), ...(Object.fromEntries(listed) as object) };
+  return { ...schema, properties };
+}
+
 export interface OperationEntry {
   path: string;
   method: Method;

@@ -1,5 +1,6 @@
 import openapiTs, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
+import { withListedMembers } from './contract.ts';
 
 /** Renders the types of an OpenAPI document for the service, which answers only with known values. */
 export async function renderTypes(document: object): Promise<string> {
@@ -16,8 +17,12 @@ export async function renderClientTypes(document: object): Promise<string> {
 
 /** @param otherValue the type of the component `OtherValue`, which ends each open value list */
 async function render(document: object, otherValue: ts.TypeNode): Promise<string> {
-  // openapi-typescript changes the document that it is given.
-  const copy = structuredClone(document);
+  // A copy, because openapi-typescript changes the document.
+  const copy = JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && 'patternProperties' in value
+      ? withListedMembers({ ...value })
+      : value,
+  ) as object;
   const transform = (_schema: object, { path }: { path?: string }): ts.TypeNode | undefined =>
     path === '#/components/schemas/OtherValue' ? otherValue : undefined;
   return astToString(await openapiTs(copy as never, { alphabetize: false, transform }));

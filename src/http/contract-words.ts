@@ -9,14 +9,18 @@ const utcMoment = 'be a date and time in UTC, such as 2026-11-06T11:30:00';
 const secret = 'be 24 to 64 printable ASCII characters, or whsec_ and the base64 of 24 to 64 bytes';
 const url = 'be an http or https URL without user information and fragment';
 
+/**
+ * The spellings of a `date-time` that the service takes and sends: `T` and `Z` in upper case, seconds to 59, an offset
+ * with minutes. RFC 3339 allows others, which other programs read differently. It is not in the contract, where generated
+ * clients would apply it to a date that they have parsed already.
+ */
+export const dateTimePattern =
+  '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$';
+
 export const patternWords: ReadonlyMap<string, string> = new Map([
   ['^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$', 'be a UUID in lower case'],
   ['^cat_[0-9a-f]{32}$', 'be cat_ followed by 32 hexadecimal digits'],
-  ['^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$', date],
-  [
-    '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$',
-    moment,
-  ],
+  [dateTimePattern, moment],
   ['^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$', utcMoment],
   ['^([01]\\d|2[0-3]):[0-5]\\d$', 'be a time of day from 00:00 to 23:59'],
   ['^[A-Z]{3}$', 'be three capital letters such as EUR'],

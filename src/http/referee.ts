@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse, type IncomingHttpHeaders } from 'node:
 import { Socket } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import OpenApiValidator from 'express-openapi-validator';
+import { dateTimePattern } from './contract-words.ts';
 import type { RawAnswer } from './problem-response.ts';
 
 /** The referee's input: copies of a request and of its answer. */
@@ -136,7 +137,7 @@ function createValidator(document: Contract, options: ValidatorOptions): Express
   const app = express().enable('case sensitive routing').enable('strict routing').disable('etag');
   app.use(
     OpenApiValidator.middleware({
-      apiSpec: allowReserved(document) as never,
+      apiSpec: adapted(document) as never,
       validateApiSpec: false,
       validateSecurity: false,
       validateFormats: true,
@@ -191,11 +192,19 @@ function reasonOf(error: unknown): string {
   return `${status ?? ''} ${message ?? String(error)} ${JSON.stringify(errors ?? '')}`.trim().slice(0, 2_000);
 }
 
-/** RFC 3986 allows reserved characters in query values; the validator needs this setting for each parameter. */
-function allowReserved(document: object): object {
-  return JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
-    isQueryParameter(value) ? { ...value, allowReserved: true } : value,
-  ) as object;
+/**
+ * The contract as the validator needs it. RFC 3986 allows reserved characters in query values: that is a setting of each
+ * parameter. Its check of a `date-time` allows more than RFC 3339.
+ */
+function adapted(document: object): object {
+  return JSON.parse(JSON.stringify(document), (_key, value: unknown) => {
+    if (isQueryParameter(value)) return { ...value, allowReserved: true };
+    return isDateTime(value) ? { ...value, pattern: dateTimePattern } : value;
+  }) as object;
+}
+
+function isDateTime(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && 'format' in value && value.format === 'date-time';
 }
 
 function isQueryParameter(value: unknown): value is object {

@@ -1,6 +1,7 @@
 import {
   listOperations,
   resolve,
+  withListedMembers,
   type MediaType,
   type OpenApiDocument,
   type OperationEntry,
@@ -233,7 +234,8 @@ function readList(document: object, type: JsonType, values: readonly unknown[], 
 }
 
 /** The rules for values of one type. Other keywords are compared as a whole. */
-function readShape(document: object, schema: Schema, type: JsonType, within: readonly string[]): Surface {
+function readShape(document: object, written: Schema, type: JsonType, within: readonly string[]): Surface {
+  const schema = withListedMembers(written);
   const read = (below: unknown): Surface => readSchema(document, below as object, within);
   const shape: Surface = {};
   if (type === 'number' && [schema['type']].flat().includes('integer')) shape['integer'] = true;
