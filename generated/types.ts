@@ -1891,6 +1891,7 @@ export interface components {
              */
             model?: string;
             /**
+             * AnyProblemOrderStatus
              * @description With `order-not-open`: status of the order.
              * @example open
              */
@@ -1944,6 +1945,7 @@ export interface components {
          */
         ContentPart: {
             /**
+             * AnyContentPartType
              * @description `text` with `text`, or `image` with `url`.
              * @example text
              */
@@ -1969,11 +1971,13 @@ export interface components {
          */
         Message: {
             /**
+             * AnyMessageRole
              * @description Role of the speaker.
              * @example user
              */
             role: components["schemas"]["MessageRole"] | components["schemas"]["OtherValue"];
             /**
+             * StoredContent
              * @description A text with placeholders, or texts and images in their order.
              * @example Ticket from {{customer_name|a customer}}:
              *
@@ -2096,6 +2100,7 @@ export interface components {
              */
             frequency_penalty?: number;
             /**
+             * AnyGenerationParametersReasoningEffort
              * @description How much the model reasons before it answers.
              * @example low
              */
@@ -2155,6 +2160,7 @@ export interface components {
          */
         ResponseFormat: {
             /**
+             * AnyResponseFormatType
              * @description `text` or `json`.
              * @example json
              */
@@ -2306,6 +2312,7 @@ export interface components {
          */
         Warning: {
             /**
+             * AnyWarningCode
              * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer took too long, so `object` may not match its schema. If even reading it took too long, there is no `object`, and `text` may not be JSON. `inexact-number`: the answer has a number such as 12345678901234567890 or 1e400, which is not exactly an IEEE 754 double. `object` contains it as it is, but JavaScript and others change it when they parse it, and so does the check against the schema.
              * @example unknown-variable
              */
@@ -2381,6 +2388,7 @@ export interface components {
             retries?: components["schemas"]["Retries"];
             test_settings?: components["schemas"]["TestSettings"];
             /**
+             * LatestVersion
              * @description Number of the latest version. An invocation without `version` and `label` runs this version.
              * @example 2
              */
@@ -3399,6 +3407,7 @@ export interface components {
          */
         TestError: {
             /**
+             * AnyTestErrorType
              * Format: uri
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:provider-rate-limited
@@ -3522,6 +3531,7 @@ export interface components {
              */
             prompt_version: number;
             /**
+             * AnyTestRunWithResultsStatus
              * @description Status of the test run.
              * @example done
              */
@@ -3559,6 +3569,7 @@ export interface components {
              */
             prompt_version: number;
             /**
+             * AnyTestRunStatus
              * @description Status of the test run.
              * @example done
              */
@@ -3727,7 +3738,7 @@ export interface components {
              * @description A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.
              * @example Which of our customers wrote this?
              */
-            input?: string | ({
+            input?: (string | null) | ({
                 /**
                  * ResponseInputType
                  * @description Kind of the item.
@@ -3791,19 +3802,16 @@ export interface components {
                      * @enum {string|null}
                      */
                     detail?: "auto" | null;
-                    /**
-                     * @description Not supported.
-                     * @example null
-                     */
-                    file_id?: null;
                     /** @description Annotations of a text in an earlier response. Ignored. */
                     annotations?: {
                         [key: string]: unknown;
                     }[] | null;
                     /** @description Always empty. */
-                    logprobs?: null[] | null;
+                    logprobs?: unknown[] | null;
                     /** @description What an SDK parsed from the text of an earlier response. Ignored. */
                     parsed?: unknown;
+                    /** @description Not supported. */
+                    file_id?: null;
                 } & (unknown & unknown & unknown))[];
                 /**
                  * @description Of a call and its result: the id that both have in common.
@@ -3844,22 +3852,13 @@ export interface components {
                      */
                     text: string;
                 }[];
-                /**
-                 * @description Not supported.
-                 * @example null
-                 */
+                /** @description Not supported. */
                 async?: null;
-                /**
-                 * @description Not supported.
-                 * @example null
-                 */
+                /** @description Not supported. */
                 caller?: null;
-                /**
-                 * @description Not supported.
-                 * @example null
-                 */
+                /** @description Not supported. */
                 namespace?: null;
-            } & (unknown & unknown & unknown))[] | null;
+            } & (unknown & unknown & unknown))[];
             /**
              * @description A message of the system. It comes before `input`, and after the messages of a stored prompt.
              * @example Answer in one sentence.
@@ -3989,15 +3988,9 @@ export interface components {
                  * @enum {boolean|null}
                  */
                 defer_loading?: false | null;
-                /**
-                 * @description Not supported.
-                 * @example null
-                 */
+                /** @description Not supported. */
                 allowed_callers?: null;
-                /**
-                 * @description Not supported.
-                 * @example null
-                 */
+                /** @description Not supported. */
                 output_schema?: null;
             }[] | null;
             /**
@@ -4005,7 +3998,7 @@ export interface components {
              * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
              * @example auto
              */
-            tool_choice?: string | {
+            tool_choice?: (string | null) | {
                 /**
                  * ResponseToolChoiceType
                  * @description Kind of the tool.
@@ -4018,7 +4011,7 @@ export interface components {
                  * @example find_customer
                  */
                 name: string;
-            } | null;
+            };
             /**
              * @description Whether the model can call several tools at the same time.
              * @example true
@@ -4065,10 +4058,7 @@ export interface components {
                  * @enum {string|null}
                  */
                 summary?: "auto" | null;
-                /**
-                 * @description Not supported.
-                 * @example null
-                 */
+                /** @description Not supported. */
                 generate_summary?: null;
             } | null;
             /**
@@ -4154,46 +4144,22 @@ export interface components {
              * @example 0
              */
             top_logprobs?: number | null;
-            /**
-             * @description Not supported.
-             * @example null
-             */
+            /** @description Not supported. */
             max_tool_calls?: null;
-            /**
-             * @description Not supported, because responses are not stored. Send the conversation in `input`.
-             * @example null
-             */
-            previous_response_id?: null;
-            /**
-             * @description Not supported. Send the conversation in `input`.
-             * @example null
-             */
-            conversation?: null;
-            /**
-             * @description Not supported.
-             * @example null
-             */
+            /** @description Not supported. */
             context_management?: null;
-            /**
-             * @description Not supported.
-             * @example null
-             */
+            /** @description Not supported. */
             moderation?: null;
-            /**
-             * @description Not supported.
-             * @example null
-             */
+            /** @description Not supported. */
             prompt_cache_options?: null;
-            /**
-             * @description Not supported.
-             * @example null
-             */
+            /** @description Not supported. */
             access_programs?: null;
-            /**
-             * @description Not supported.
-             * @example null
-             */
+            /** @description Not supported. */
             image?: null;
+            /** @description Not supported, because responses are not stored. Send the conversation in `input`. */
+            previous_response_id?: null;
+            /** @description Not supported, because responses are not stored. Send the conversation in `input`. */
+            conversation?: null;
         };
         /**
          * ResponsePart
@@ -4247,11 +4213,13 @@ export interface components {
              */
             id: string;
             /**
+             * AnyResponseItemType
              * @description `message` with `role` and `content`, or `function_call` with `call_id`, `name` and `arguments`.
              * @example message
              */
             type: ("message" | "function_call") | components["schemas"]["OtherValue"];
             /**
+             * AnyResponseItemStatus
              * @description `incomplete`: the response ended in the middle of the item.
              * @example completed
              */
@@ -4380,6 +4348,7 @@ export interface components {
              */
             completed_at: number | null;
             /**
+             * AnyResponseResourceStatus
              * @description `incomplete`: the answer reached a length limit, or was stopped by a filter. `failed`: the provider ended the answer with an error.
              * @example completed
              */
@@ -4387,6 +4356,7 @@ export interface components {
             /** @description Why the response failed. */
             error: {
                 /**
+                 * AnyResponseResourceErrorCode
                  * @description `rate_limit_exceeded` or `server_error`.
                  * @example server_error
                  */
@@ -4400,6 +4370,7 @@ export interface components {
             /** @description Why the response is incomplete. */
             incomplete_details: {
                 /**
+                 * AnyResponseResourceIncompleteDetailsReason
                  * @description `max_output_tokens` or `content_filter`.
                  * @example max_output_tokens
                  */
@@ -4470,6 +4441,7 @@ export interface components {
                 /** @description `text`, `json_schema` with `name` and `schema`, or `json_object`. */
                 format: {
                     /**
+                     * AnyResponseResourceTextFormatType
                      * @description Kind of the form.
                      * @example text
                      */
@@ -4607,7 +4579,7 @@ export interface components {
                  * @description Always `null`.
                  * @example null
                  */
-                summary: null;
+                summary: string | null;
             };
             /**
              * @description As in the request.
@@ -4649,27 +4621,29 @@ export interface components {
              * @description Always `null`.
              * @example null
              */
-            max_tool_calls: null;
+            max_tool_calls: number | null;
             /**
              * @description Always `null`.
              * @example null
              */
-            previous_response_id: null;
+            previous_response_id: string | null;
             /**
              * @description Always `null`.
              * @example null
              */
-            safety_identifier: null;
+            safety_identifier: string | null;
             /**
              * @description Always `null`.
              * @example null
              */
-            prompt_cache_key: null;
+            prompt_cache_key: string | null;
             /**
              * @description Always `null`.
              * @example null
              */
-            access_programs: null;
+            access_programs: {
+                [key: string]: unknown;
+            } | null;
         };
         /**
          * CompatibleModel
@@ -5008,6 +4982,7 @@ export interface components {
             total: number;
             currency: components["schemas"]["CurrencyCode"];
             /**
+             * AnyFiscalDayCause
              * @description What closed the day: a request (`call`) or the service at the usual end of the day (`clock`).
              * @example clock
              */
@@ -5382,6 +5357,7 @@ export interface components {
         OrderListItem: {
             id: components["schemas"]["OrderId"];
             /**
+             * AnyOrderListItemStatus
              * @description Status of the order.
              * @example open
              */
@@ -5619,6 +5595,7 @@ export interface components {
         Order: {
             id: components["schemas"]["OrderId"];
             /**
+             * AnyOrderStatus
              * @description Status of the order.
              * @example open
              */
@@ -5766,6 +5743,7 @@ export interface components {
          */
         IntegrationWarning: {
             /**
+             * AnyIntegrationWarningType
              * @description Type of the warning. `failing`: all attempts have failed since `failing_since`. `secret-unreadable`: the service
              *     cannot decrypt the secret or a header, so it sends nothing.
              * @example failing
@@ -5848,6 +5826,7 @@ export interface components {
              */
             status_code?: number;
             /**
+             * AnyIntegrationErrorError
              * @description Why there was no complete answer. Absent if there was one.
              * @example timeout
              */
@@ -5922,11 +5901,13 @@ export interface components {
             has_secret: boolean;
             secret_rotation?: components["schemas"]["SecretRotation"];
             /**
+             * AnyIntegrationStatus
              * @description Status of the integration.
              * @example active
              */
             status: components["schemas"]["IntegrationStatus"] | components["schemas"]["OtherValue"];
             /**
+             * AnyIntegrationDisabledReason
              * @description Why the service disabled the integration. Absent unless `status` is `disabled`.
              * @example failing
              */
@@ -6100,11 +6081,13 @@ export interface components {
             has_secret: boolean;
             secret_rotation?: components["schemas"]["SecretRotation"];
             /**
+             * AnyIntegrationWithSecretStatus
              * @description Status of the integration.
              * @example active
              */
             status: components["schemas"]["IntegrationStatus"] | components["schemas"]["OtherValue"];
             /**
+             * AnyIntegrationWithSecretDisabledReason
              * @description Why the service disabled the integration. Absent unless `status` is `disabled`.
              * @example failing
              */
@@ -6280,7 +6263,10 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description The products, place and total of the order. Names are those of the time when the order was placed. */
+            /**
+             * OrderPlacedData
+             * @description The products, place and total of the order. Names are those of the time when the order was placed.
+             */
             data: {
                 /**
                  * @description Names of the ordered products, one for each line of the order.
@@ -6445,7 +6431,10 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description Location of the product. To see the change, get the product from the API. */
+            /**
+             * ProductUpdatedData
+             * @description Location of the product. To see the change, get the product from the API.
+             */
             data: {
                 locationId: components["schemas"]["EventLocationId"];
             };
@@ -6479,16 +6468,22 @@ export interface components {
              * @description Always `null`, because categories have no UUID. The header `X-Service-Event-Target-UUID` is left out.
              * @example null
              */
-            targetUuid: null;
+            targetUuid: string | null;
             /**
              * @description Id of the category.
              * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
              */
             targetId: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description Why the event was sent. */
+            /**
+             * CategoryUpdatedData
+             * @description Why the event was sent.
+             */
             data: {
-                /** @description The update that caused the event. */
+                /**
+                 * CategoryUpdateCause
+                 * @description The update that caused the event.
+                 */
                 cause: {
                     /**
                      * @description - `CATEGORY_UPDATED`: the category itself was updated.
@@ -6538,7 +6533,10 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /** @description The day that ended, and its orders. Orders canceled before the close are not counted. */
+            /**
+             * FiscalDayEndData
+             * @description The day that ended, and its orders. Orders canceled before the close are not counted.
+             */
             data: {
                 /**
                  * Format: date
@@ -6590,6 +6588,7 @@ export interface components {
             type: "TEST";
             createdAt: components["schemas"]["EventTime"];
             /**
+             * TestEventData
              * @description No fields. Later releases may add fields.
              * @example {}
              */
@@ -6623,12 +6622,14 @@ export interface components {
             integration_name?: components["schemas"]["IntegrationName"];
             replay_id?: components["schemas"]["ReplayId"];
             /**
+             * AnyDeliveryStatus
              * @description Status of the delivery.
              * @example delivered
              */
             status: components["schemas"]["DeliveryStatus"] | components["schemas"]["OtherValue"];
             attempt_count: components["schemas"]["AttemptCount"];
             /**
+             * AnyDeliveryLastOutcome
              * @description Outcome of the last attempt. Absent before the first attempt has ended.
              * @example 5xx
              */
@@ -6673,6 +6674,7 @@ export interface components {
              */
             until?: string;
             /**
+             * AnyReplayStatus
              * @description `running`: the service is still creating deliveries. `done`: all deliveries are created.
              * @example done
              */
@@ -6776,12 +6778,14 @@ export interface components {
             integration_name?: components["schemas"]["IntegrationName"];
             replay_id?: components["schemas"]["ReplayId"];
             /**
+             * AnyDeliveryListItemStatus
              * @description Status of the delivery.
              * @example delivered
              */
             status: components["schemas"]["DeliveryStatus"] | components["schemas"]["OtherValue"];
             attempt_count: components["schemas"]["AttemptCount"];
             /**
+             * AnyDeliveryListItemLastOutcome
              * @description Outcome of the last attempt. Absent before the first attempt has ended.
              * @example 5xx
              */
@@ -6843,6 +6847,7 @@ export interface components {
              */
             status_code?: number;
             /**
+             * AnyAttemptError
              * @description Why there was no complete answer. Absent if there was one.
              * @example timeout
              */
@@ -6913,7 +6918,10 @@ export interface components {
              * @example true
              */
             subscribable: boolean;
-            /** @description JSON Schema (2020-12) of the payload, without external references. It allows fields that later releases add. */
+            /**
+             * PayloadSchema
+             * @description JSON Schema (2020-12) of the payload, without external references. It allows fields that later releases add.
+             */
             schema: {
                 [key: string]: unknown;
             };
@@ -7052,6 +7060,7 @@ export interface components {
             /** @description Scopes of the key. */
             scopes: components["schemas"]["GrantedScope"][];
             /**
+             * AnyApiKeyStatus
              * @description Status of the key.
              * @example active
              */
@@ -7134,6 +7143,7 @@ export interface components {
             /** @description Scopes of the key. */
             scopes: components["schemas"]["GrantedScope"][];
             /**
+             * AnyApiKeyCreatedStatus
              * @description Status of the key.
              * @example active
              */
@@ -7160,6 +7170,7 @@ export interface components {
          */
         Migration: {
             /**
+             * AnyMigrationStatus
              * @description `running`: this process does it. `waiting`: another process does it, or it begins soon. `failing`: a task failed
              *     and will be repeated; the log says why.
              * @example running
@@ -7218,6 +7229,7 @@ export interface components {
             name: "prompt-gateway";
             version: components["schemas"]["ServiceVersion"];
             /**
+             * AnyServiceInfoSecretsKey
              * @description What the stored secrets need to be decrypted. `current`: only the first key of `SECRETS_KEY`. `former`: some still
              *     need a later one; the service is encrypting them again. `missing`: some need a key that is not configured. The
              *     metric `stored_secrets` has the counts.
@@ -7354,6 +7366,7 @@ export interface components {
                  */
                 message: string;
                 /**
+                 * AnyCompatibleErrorErrorType
                  * @description The kind of the error.
                  * @example invalid_request_error
                  */
@@ -7434,6 +7447,7 @@ export interface components {
              */
             model?: string;
             /**
+             * AnyProblemFieldsOrderStatus
              * @description With `order-not-open`: status of the order.
              * @example open
              */
@@ -7470,6 +7484,7 @@ export interface components {
          */
         InvalidParametersProblem: {
             /**
+             * AnyInvalidParametersProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:invalid-request
              */
@@ -7495,6 +7510,7 @@ export interface components {
          */
         UnauthenticatedProblem: {
             /**
+             * AnyUnauthenticatedProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unauthenticated
              */
@@ -7520,6 +7536,7 @@ export interface components {
          */
         InsufficientScopeProblem: {
             /**
+             * AnyInsufficientScopeProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -7545,6 +7562,7 @@ export interface components {
          */
         NotAcceptableProblem: {
             /**
+             * AnyNotAcceptableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-acceptable
              */
@@ -7570,6 +7588,7 @@ export interface components {
          */
         RateLimitedProblem: {
             /**
+             * AnyRateLimitedProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:rate-limited
              */
@@ -7595,6 +7614,7 @@ export interface components {
          */
         InternalErrorProblem: {
             /**
+             * AnyInternalErrorProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:internal-error
              */
@@ -7620,6 +7640,7 @@ export interface components {
          */
         ServiceUnavailableProblem: {
             /**
+             * AnyServiceUnavailableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
@@ -7645,6 +7666,7 @@ export interface components {
          */
         InvalidRequestProblem: {
             /**
+             * AnyInvalidRequestProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:malformed-body
              */
@@ -7670,6 +7692,7 @@ export interface components {
          */
         RequestTimeoutProblem: {
             /**
+             * AnyRequestTimeoutProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:request-timeout
              */
@@ -7701,6 +7724,7 @@ export interface components {
          */
         CreatePrompt409Problem: {
             /**
+             * AnyCreatePrompt409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:slug-taken
              */
@@ -7726,6 +7750,7 @@ export interface components {
          */
         ContentTooLargeProblem: {
             /**
+             * AnyContentTooLargeProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:content-too-large
              */
@@ -7751,6 +7776,7 @@ export interface components {
          */
         UnsupportedMediaTypeProblem: {
             /**
+             * AnyUnsupportedMediaTypeProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unsupported-media-type
              */
@@ -7783,6 +7809,7 @@ export interface components {
          */
         CreatePrompt422Problem: {
             /**
+             * AnyCreatePrompt422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-provider
              */
@@ -7808,6 +7835,7 @@ export interface components {
          */
         PromptNotFoundProblem: {
             /**
+             * AnyPromptNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
              */
@@ -7839,6 +7867,7 @@ export interface components {
          */
         UpdatePrompt409Problem: {
             /**
+             * AnyUpdatePrompt409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:slug-taken
              */
@@ -7864,6 +7893,7 @@ export interface components {
          */
         PreconditionFailedProblem: {
             /**
+             * AnyPreconditionFailedProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:precondition-failed
              */
@@ -7896,6 +7926,7 @@ export interface components {
          */
         UpdatePrompt422Problem: {
             /**
+             * AnyUpdatePrompt422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-provider
              */
@@ -7921,6 +7952,7 @@ export interface components {
          */
         EditConflictProblem: {
             /**
+             * AnyEditConflictProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:edit-conflict
              */
@@ -7946,6 +7978,7 @@ export interface components {
          */
         ServiceOrStorageUnavailableProblem: {
             /**
+             * AnyServiceOrStorageUnavailableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
@@ -7971,6 +8004,7 @@ export interface components {
          */
         PromptOrVersionNotFoundProblem: {
             /**
+             * AnyPromptOrVersionNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
              */
@@ -7996,6 +8030,7 @@ export interface components {
          */
         RestorePromptVersion409Problem: {
             /**
+             * AnyRestorePromptVersion409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
              */
@@ -8021,6 +8056,7 @@ export interface components {
          */
         PromptOrLabelNotFoundProblem: {
             /**
+             * AnyPromptOrLabelNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:prompt-not-found
              */
@@ -8046,6 +8082,7 @@ export interface components {
          */
         SetLabel409Problem: {
             /**
+             * AnySetLabel409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:too-many-labels
              */
@@ -8077,6 +8114,7 @@ export interface components {
          */
         PreconditionRequiredProblem: {
             /**
+             * AnyPreconditionRequiredProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:precondition-required
              */
@@ -8102,6 +8140,7 @@ export interface components {
          */
         IdempotencyKeyInUseProblem: {
             /**
+             * AnyIdempotencyKeyInUseProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
              */
@@ -8133,6 +8172,7 @@ export interface components {
          */
         InvokePrompt422Problem: {
             /**
+             * AnyInvokePrompt422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-label
              */
@@ -8174,6 +8214,7 @@ export interface components {
          */
         ProviderFailedProblem: {
             /**
+             * AnyProviderFailedProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:provider-failed
              */
@@ -8199,6 +8240,7 @@ export interface components {
          */
         InvokePrompt504Problem: {
             /**
+             * AnyInvokePrompt504ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-cached
              */
@@ -8230,6 +8272,7 @@ export interface components {
          */
         RenderPrompt422Problem: {
             /**
+             * AnyRenderPrompt422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-label
              */
@@ -8255,6 +8298,7 @@ export interface components {
          */
         CreateTestRun409Problem: {
             /**
+             * AnyCreateTestRun409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-in-use
              */
@@ -8286,6 +8330,7 @@ export interface components {
          */
         CreateTestRun422Problem: {
             /**
+             * AnyCreateTestRun422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-label
              */
@@ -8311,6 +8356,7 @@ export interface components {
          */
         TestRunNotFoundProblem: {
             /**
+             * AnyTestRunNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:test-run-not-found
              */
@@ -8336,6 +8382,7 @@ export interface components {
          */
         GetTestRunResults409Problem: {
             /**
+             * AnyGetTestRunResults409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:test-run-running
              */
@@ -8367,6 +8414,7 @@ export interface components {
          */
         CreateLocation422Problem: {
             /**
+             * AnyCreateLocation422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-timezone
              */
@@ -8392,6 +8440,7 @@ export interface components {
          */
         LocationNotFoundProblem: {
             /**
+             * AnyLocationNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
              */
@@ -8423,6 +8472,7 @@ export interface components {
          */
         UpdateLocation422Problem: {
             /**
+             * AnyUpdateLocation422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-timezone
              */
@@ -8448,6 +8498,7 @@ export interface components {
          */
         GetFiscalDay404Problem: {
             /**
+             * AnyGetFiscalDay404ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
              */
@@ -8473,6 +8524,7 @@ export interface components {
          */
         CloseFiscalDay404Problem: {
             /**
+             * AnyCloseFiscalDay404ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:location-not-found
              */
@@ -8498,6 +8550,7 @@ export interface components {
          */
         CloseFiscalDay422Problem: {
             /**
+             * AnyCloseFiscalDay422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:fiscal-day-not-begun
              */
@@ -8529,6 +8582,7 @@ export interface components {
          */
         CreateCategory422Problem: {
             /**
+             * AnyCreateCategory422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
@@ -8554,6 +8608,7 @@ export interface components {
          */
         CategoryNotFoundProblem: {
             /**
+             * AnyCategoryNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:category-not-found
              */
@@ -8585,6 +8640,7 @@ export interface components {
          */
         UpdateCategory422Problem: {
             /**
+             * AnyUpdateCategory422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:read-only-field
              */
@@ -8616,6 +8672,7 @@ export interface components {
          */
         CreateProduct422Problem: {
             /**
+             * AnyCreateProduct422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
@@ -8641,6 +8698,7 @@ export interface components {
          */
         ProductNotFoundProblem: {
             /**
+             * AnyProductNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:product-not-found
              */
@@ -8672,6 +8730,7 @@ export interface components {
          */
         UpdateProduct422Problem: {
             /**
+             * AnyUpdateProduct422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-category
              */
@@ -8703,6 +8762,7 @@ export interface components {
          */
         CreateOrder422Problem: {
             /**
+             * AnyCreateOrder422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:unknown-location
              */
@@ -8728,6 +8788,7 @@ export interface components {
          */
         OrderNotFoundProblem: {
             /**
+             * AnyOrderNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:order-not-found
              */
@@ -8754,6 +8815,7 @@ export interface components {
          */
         OrderNotOpenProblem: {
             /**
+             * AnyOrderNotOpenProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:order-not-open
              */
@@ -8785,6 +8847,7 @@ export interface components {
          */
         CreateIntegration422Problem: {
             /**
+             * AnyCreateIntegration422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
              */
@@ -8810,6 +8873,7 @@ export interface components {
          */
         InternalErrorOrSecretUnreadableProblem: {
             /**
+             * AnyInternalErrorOrSecretUnreadableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:internal-error
              */
@@ -8835,6 +8899,7 @@ export interface components {
          */
         IntegrationNotFoundProblem: {
             /**
+             * AnyIntegrationNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:integration-not-found
              */
@@ -8866,6 +8931,7 @@ export interface components {
          */
         UpdateIntegration422Problem: {
             /**
+             * AnyUpdateIntegration422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:target-not-allowed
              */
@@ -8891,6 +8957,7 @@ export interface components {
          */
         FinishSecretRotation409Problem: {
             /**
+             * AnyFinishSecretRotation409ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:secret-rotation-not-pending
              */
@@ -8916,6 +8983,7 @@ export interface components {
          */
         CreateReplay422Problem: {
             /**
+             * AnyCreateReplay422ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:idempotency-key-reused
              */
@@ -8941,6 +9009,7 @@ export interface components {
          */
         DeliveryNotFoundProblem: {
             /**
+             * AnyDeliveryNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:delivery-not-found
              */
@@ -8966,6 +9035,7 @@ export interface components {
          */
         GetReplay404Problem: {
             /**
+             * AnyGetReplay404ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:replay-not-found
              */
@@ -9001,6 +9071,7 @@ export interface components {
          */
         InvalidPublicRequestProblem: {
             /**
+             * AnyInvalidPublicRequestProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:invalid-request
              */
@@ -9026,6 +9097,7 @@ export interface components {
          */
         GetEventTypeSchema404Problem: {
             /**
+             * AnyGetEventTypeSchema404ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:event-type-not-found
              */
@@ -9051,6 +9123,7 @@ export interface components {
          */
         PublicNotAcceptableProblem: {
             /**
+             * AnyPublicNotAcceptableProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:not-acceptable
              */
@@ -9076,6 +9149,7 @@ export interface components {
          */
         PublicInternalErrorProblem: {
             /**
+             * AnyPublicInternalErrorProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:internal-error
              */
@@ -9101,6 +9175,7 @@ export interface components {
          */
         CreateSession403Problem: {
             /**
+             * AnyCreateSession403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:cross-origin
              */
@@ -9126,6 +9201,7 @@ export interface components {
          */
         CreateSession429Problem: {
             /**
+             * AnyCreateSession429ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:rate-limited
              */
@@ -9151,6 +9227,7 @@ export interface components {
          */
         CreateSession503Problem: {
             /**
+             * AnyCreateSession503ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
@@ -9176,6 +9253,7 @@ export interface components {
          */
         CreateApiKey403Problem: {
             /**
+             * AnyCreateApiKey403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -9201,6 +9279,7 @@ export interface components {
          */
         ApiKeyNotFoundProblem: {
             /**
+             * AnyApiKeyNotFoundProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:api-key-not-found
              */
@@ -9226,6 +9305,7 @@ export interface components {
          */
         RevokeApiKey403Problem: {
             /**
+             * AnyRevokeApiKey403ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:insufficient-scope
              */
@@ -9251,6 +9331,7 @@ export interface components {
          */
         GetReadiness503Problem: {
             /**
+             * AnyGetReadiness503ProblemType
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:database-unavailable
              */
@@ -9448,7 +9529,7 @@ export interface components {
                      */
                     content?: string;
                     /** @description Always `null`; only in the first chunk. */
-                    refusal?: null;
+                    refusal?: string | null;
                     /** @description A call of a tool, as a whole. */
                     tool_calls?: {
                         /**
@@ -9487,7 +9568,9 @@ export interface components {
                     }[];
                 };
                 /** @description Always `null`. */
-                logprobs: null;
+                logprobs: {
+                    [key: string]: unknown;
+                } | null;
                 /**
                  * @description Why generation ended, as without `stream`; `null` before the end.
                  * @example stop
@@ -12325,7 +12408,7 @@ export interface operations {
                          * @description A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.
                          * @example And since when?
                          */
-                        content?: string | ({
+                        content?: (string | null) | ({
                             /**
                              * ChatContentPartType
                              * @description Kind of the part.
@@ -12360,7 +12443,7 @@ export interface operations {
                             };
                             /** @description Not supported. */
                             prompt_cache_breakpoint?: null;
-                        } & (unknown & unknown & unknown))[] | null;
+                        } & (unknown & unknown & unknown))[];
                         /**
                          * @description Name of the speaker. Ignored.
                          * @example Ada
@@ -12432,7 +12515,7 @@ export interface operations {
                         parsed?: unknown;
                         /** @description Not supported. */
                         audio?: null;
-                        /** @description Not supported; use `tool_calls`. */
+                        /** @description Not supported; use `tool_calls` or `tool_choice`. */
                         function_call?: null;
                     } & (unknown & unknown))[];
                     /**
@@ -12459,7 +12542,7 @@ export interface operations {
                      * @description Texts that end the answer. They are not part of it.
                      * @example ###
                      */
-                    stop?: string | string[] | null;
+                    stop?: (string | null) | string[];
                     /**
                      * @description Makes answers repeatable, as far as the provider can.
                      * @example 7
@@ -12548,7 +12631,7 @@ export interface operations {
                      * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
                      * @example auto
                      */
-                    tool_choice?: string | {
+                    tool_choice?: (string | null) | {
                         /**
                          * @description Always `function`.
                          * @example function
@@ -12563,7 +12646,7 @@ export interface operations {
                              */
                             name: string;
                         };
-                    } | null;
+                    };
                     /**
                      * @description Whether the answer is sent while it comes.
                      * @example false
@@ -12663,8 +12746,8 @@ export interface operations {
                      * @description Not supported; use `tools`.
                      * @example []
                      */
-                    functions?: null[] | null;
-                    /** @description Not supported; use `tool_choice`. */
+                    functions?: unknown[] | null;
+                    /** @description Not supported; use `tool_calls` or `tool_choice`. */
                     function_call?: null;
                     /** @description Not supported. */
                     audio?: null;
@@ -12743,7 +12826,7 @@ export interface operations {
                                  */
                                 content: string | null;
                                 /** @description Always `null`. */
-                                refusal: null;
+                                refusal: string | null;
                                 /** @description The tools that the model wants to call. Absent if there are none. */
                                 tool_calls?: {
                                     /**
@@ -12777,7 +12860,9 @@ export interface operations {
                                 }[];
                             };
                             /** @description Always `null`. */
-                            logprobs: null;
+                            logprobs: {
+                                [key: string]: unknown;
+                            } | null;
                             /**
                              * @description Why generation ended: the model finished (`stop`), reached a length limit (`length`), was stopped by a filter (`content_filter`), wants to call tools (`tool_calls`), failed (`error`), or ended for another reason (`other`).
                              * @example stop
