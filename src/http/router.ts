@@ -32,7 +32,13 @@ export function createRouter(
     if (operations.has(path)) application.get(path, page);
     else application.all(path, dispatch(new Map(['GET', 'HEAD'].map((method) => [method, page])), dependencies));
   }
-  for (const [path, methods] of operations) application.all(path, dispatch(methods, dependencies));
+  const mount = (path: string): void => {
+    const methods = operations.get(path);
+    if (methods !== undefined) application.all(path, dispatch(methods, dependencies));
+    operations.delete(path);
+  };
+  for (const operationId of busiest) mount(toRoute(operationTable[operationId].path));
+  for (const path of operations.keys()) mount(path);
   application.use((request: Request, response: Response) => {
     const problem = isDelivery(request)
       ? webhookLoop()
@@ -55,6 +61,9 @@ export function createRouter(
   return application;
 }
 
+/** Express tries one route after the other, so the operations that are called most come first. */
+const busiest: readonly OperationId[] = ['invokePrompt', 'createChatCompletion', 'createResponse', 'createOrder'];
+
 const modelPath = '/v1/models/';
 
 /** Names of models have slashes, and not every SDK encodes them. */
@@ -70,7 +79,7 @@ function encodeModelName(request: Request, _response: Response, next: () => void
 function routes(handlers: OperationHandlers, dependencies: PipelineDependencies): Map<string, Methods> {
   const byPath = new Map<string, Methods>();
   for (const [operationId, row] of Object.entries(operationTable) as [OperationId, OperationRow][]) {
-    const path = row.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const path = toRoute(row.path);
     const methods = byPath.get(path) ?? new Map<string, RequestHandler>();
     byPath.set(path, methods);
     const handler = createOperationHandler(
@@ -87,6 +96,11 @@ function routes(handlers: OperationHandlers, dependencies: PipelineDependencies)
     if (row.method === 'GET') methods.set('HEAD', handler);
   }
   return byPath;
+}
+
+/** A path of the contract in the syntax of Express. */
+function toRoute(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 function validatorsOf(operationId: OperationId): {

@@ -4,8 +4,7 @@ import type { GeneratedEvent } from '../generation/generator.ts';
 import { joinTexts } from '../generation/runs.ts';
 import type { EventSource } from '../http/event-streams.ts';
 import { serverSentEvent } from '../http/server-sent-events.ts';
-import { toJsonText } from '../runtime/json-text.ts';
-import { toInvocationResult, toWarnings } from './invocation-result.ts';
+import { toInvocationResult, toWarnings, written } from './invocation-result.ts';
 
 type InvocationEvent = components['schemas']['InvocationEvent'];
 
@@ -15,7 +14,7 @@ export function invocationEvents(
   unknownVariables: readonly string[],
 ): EventSource<GeneratedEvent> {
   const encode = (event: InvocationEvent): string =>
-    serverSentEvent(event.type === 'finish' ? toJsonText(event) : event, event.type);
+    serverSentEvent(event.type === 'finish' ? written(event) : event, event.type);
   return {
     open,
     isLast: ({ type }) => type === 'finish',

@@ -1,6 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { toAttempts } from '../generation/attempts.ts';
 import type { Generated } from '../generation/generator.ts';
+import { toJsonText, type JsonText } from '../runtime/json-text.ts';
 import { unknownVariableWarnings } from '../generation/render-prompt.ts';
 
 type InvocationResult = components['schemas']['InvocationResult'];
@@ -54,4 +55,9 @@ export function toInvocationResult({ result, attempts }: Pick<Generated, 'result
     ...(object !== undefined && { object: object.json }),
     ...(attempts.length > 0 && { attempts: toAttempts(attempts) }),
   };
+}
+
+/** An answer whose `object` is there as text, as the text of the whole. Others are written more quickly as they are. */
+export function written<Answer extends { readonly object?: unknown }>(answer: Answer): Answer | JsonText<Answer> {
+  return answer.object === undefined ? answer : toJsonText<Answer>(answer);
 }

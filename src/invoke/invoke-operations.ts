@@ -4,15 +4,13 @@ import type { OperationHandlers, Principal } from '../http/operation.ts';
 import type { Generated } from '../generation/generator.ts';
 import type { Overrides } from '../generation/overrides.ts';
 import type { Planner, PromptRequest } from '../generation/planner.ts';
-import { toJsonText } from '../runtime/json-text.ts';
 import { readConversation } from './conversation.ts';
 import { invocationEvents } from './invocation-event-representation.ts';
-import { toInvocationResult, toWarnings } from './invocation-result.ts';
+import { toInvocationResult, toWarnings, written } from './invocation-result.ts';
 import type { Invoke } from './invoke.ts';
 import { toRenderedPrompt } from './rendered-prompt.ts';
 
 type InvokeRequest = NonNullable<components['schemas']['InvokeRequest']>;
-type InvocationResult = components['schemas']['InvocationResult'];
 
 export function invokeOperations(
   invoke: Invoke,
@@ -64,10 +62,7 @@ export function invokeOperations(
       return {
         status: 200,
         headers: { ...versions, ...answerHeaders(generated, generated.latencyMs) },
-        body: toJsonText<InvocationResult>({
-          ...toInvocationResult(generated),
-          ...toWarnings(unknownVariables, generated),
-        }),
+        body: written({ ...toInvocationResult(generated), ...toWarnings(unknownVariables, generated) }),
       };
     },
   };

@@ -105,24 +105,35 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
   const reading = createQueue(4);
   const working = createQueue(10);
 
-  const hold = (keyId: string, bytes: number): (() => void) => {
+  const take = (keyId: string, bytes: number): void => {
     total += bytes;
     byKey.set(keyId, (byKey.get(keyId) ?? 0) + bytes);
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      total -= bytes;
-      const left = (byKey.get(keyId) ?? 0) - bytes;
-      if (left > 0) byKey.set(keyId, left);
-      else byKey.delete(keyId);
-    };
   };
-  const reserve = (keyId: string, bytes: number): (() => void) => {
+  const giveBack = (keyId: string, bytes: number): void => {
+    total -= bytes;
+    const left = (byKey.get(keyId) ?? 0) - bytes;
+    if (left > 0) byKey.set(keyId, left);
+    else byKey.delete(keyId);
+  };
+  /** Takes memory if there is enough. @returns the bytes that count */
+  const tryTake = (keyId: string, bytes: number): number => {
     const counted = Math.min(bytes, Math.floor(perKey / 2));
     if ((byKey.get(keyId) ?? 0) + counted > perKey) throw refuse('key');
     if (total + reading.held + working.held + counted > perProcess) throw refuse('all');
-    return hold(keyId, counted);
+    take(keyId, counted);
+    return counted;
+  };
+  const hold = (keyId: string, bytes: number): (() => void) => {
+    take(keyId, bytes);
+    return once(() => {
+      giveBack(keyId, bytes);
+    });
+  };
+  const reserve = (keyId: string, bytes: number): (() => void) => {
+    const counted = tryTake(keyId, bytes);
+    return once(() => {
+      giveBack(keyId, counted);
+    });
   };
   return {
     hold,
@@ -145,51 +156,57 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
       return reading.waiting > 0;
     },
     forRequest(keyId) {
-      const small = new Map<() => void, number>();
+      /** What it has without the queues: bytes that it asked for, and bytes of these that count. */
+      let small = { bytes: 0, counted: 0 };
       let share: Share | undefined;
-      let keepers = 0;
-      const held = (): number => [...small.values()].reduce((sum, bytes) => sum + bytes, share?.size ?? 0);
-      const keep = (): (() => void) => {
-        keepers += 1;
-        let isKept = true;
-        return () => {
-          if (!isKept) return;
-          isKept = false;
-          leave();
-        };
-      };
+      let keepers = 1;
       const leave = (): void => {
         keepers -= 1;
         if (keepers > 0) return;
         share?.release();
         share = undefined;
-        for (const giveBack of small.keys()) giveBack();
-        small.clear();
+        if (small.counted > 0) giveBack(keyId, small.counted);
+        // What is given back later belongs to the former.
+        small = { bytes: 0, counted: 0 };
       };
-      const release = keep();
       return {
         get held() {
-          return held();
+          return small.bytes + (share?.size ?? 0);
         },
         async cover(bytes, signal) {
-          const more = bytes - held();
+          const more = bytes - this.held;
           if (more <= 0) return () => undefined;
           if (more <= smallBytes) {
-            const giveBack = reserve(keyId, more);
-            small.set(giveBack, more);
-            return () => {
-              giveBack();
-              small.delete(giveBack);
-            };
+            const counted = tryTake(keyId, more);
+            const own = small;
+            own.bytes += more;
+            own.counted += counted;
+            return once(() => {
+              if (own !== small) return;
+              own.bytes -= more;
+              own.counted -= counted;
+              giveBack(keyId, counted);
+            });
           }
           if (share !== undefined) await explained(share.grow(more, signal));
           else share = await explained(working.enter(keyId, more, signal));
           return () => undefined;
         },
-        keep,
-        release,
+        keep() {
+          keepers += 1;
+          return once(leave);
+        },
+        release: once(leave),
       };
     },
+  };
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
   };
 }
 
