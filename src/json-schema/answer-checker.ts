@@ -33,8 +33,8 @@ export type CheckResult =
   | { readonly status: 'valid'; readonly object: AnswerObject }
   | { readonly status: 'invalid'; readonly mistake: AnswerMistake }
   /**
-   * The check took too long, needed too much memory, or could not begin because too many wait. There is an object if
-   * the text was read, and only the check against the schema did not end.
+   * The text has too many values, the check took too long or needed too much memory, or could not begin because too many
+   * wait. There is an object if the text was read, and only the check against the schema did not end.
    */
   | { readonly status: 'unverified'; readonly object?: AnswerObject };
 
@@ -48,7 +48,7 @@ export type CheckReport =
   | { readonly type: 'object'; readonly json?: string; readonly hasInexactNumber: boolean }
   | AnswerMistake
   | { readonly type: 'match' }
-  /** The check against the schema failed. */
+  /** The text has too many values to be read, or the check against the schema failed. */
   | { readonly type: 'unverified' };
 
 /** Reads the answers of models that have to be JSON, and checks them against the schemas of callers. */
@@ -164,6 +164,7 @@ function startThread(
   const check: Thread['check'] = async (job) => {
     const read = await within(readMs, next(), () => undefined);
     if (read?.type === 'not-json' || read?.type === 'too-deep') return { result: { status: 'invalid', mistake: read } };
+    if (read?.type === 'unverified') return { result: { status: 'unverified' } };
     if (read?.type !== 'object') return stuck;
     const { json = job.text, hasInexactNumber } = read;
     const object = { json: new JsonText(json), hasInexactNumber };

@@ -1,6 +1,6 @@
 import { format, validate, type Schema } from '@cfworker/json-schema';
 import { parentPort } from 'node:worker_threads';
-import { findInexactNumber, isExact } from '../runtime/inexact-numbers.ts';
+import { endOfString, findInexactNumber, isExact } from '../runtime/inexact-numbers.ts';
 import { rawJson } from '../runtime/json-text.ts';
 import type { CheckJob, CheckReport, JsonSchema } from './answer-checker.ts';
 import { draftOf, isObject, keywordOf, mapSubschemas, type Draft } from './keywords.ts';
@@ -30,6 +30,11 @@ Object.setPrototypeOf(format, null);
 
 /** The deepest nesting of arrays and objects in an answer. Readers of JSON have such limits too. */
 const maxDepth = 100;
+/**
+ * The most members of objects and elements of arrays in an answer that is read. They need up to 36 times the memory of
+ * their text, and more for numbers that are kept as they are written: a thread without memory takes many seconds to end.
+ */
+const maxValues = 200_000;
 
 const report = (message: CheckReport): void => parentPort?.postMessage(message);
 
@@ -44,15 +49,20 @@ report({ type: 'ready' });
 
 /** Reads a text, and reports its value. @returns undefined if it has none */
 function read(text: string): { readonly parsed: unknown } | undefined {
+  const { values, depth } = measure(text);
+  if (depth > maxDepth) {
+    report({ type: 'too-deep', limit: maxDepth });
+    return undefined;
+  }
+  if (values > maxValues) {
+    report({ type: 'unverified' });
+    return undefined;
+  }
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
     report({ type: 'not-json' });
-    return undefined;
-  }
-  if (isDeeperThan(maxDepth, parsed)) {
-    report({ type: 'too-deep', limit: maxDepth });
     return undefined;
   }
   const hasInexactNumber = findInexactNumber(text) !== undefined;
@@ -61,9 +71,20 @@ function read(text: string): { readonly parsed: unknown } | undefined {
   return { parsed };
 }
 
-function isDeeperThan(limit: number, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return limit === 0 || Object.values(value).some((member) => isDeeperThan(limit - 1, member));
+/**
+ * Counts what is in a text before any value is made of it, up to the first too much: the levels, and arrays, objects and
+ * commas for the values. If the text is not JSON, the counts are about right.
+ */
+function measure(text: string): { readonly values: number; readonly depth: number } {
+  let [values, open, depth] = [0, 0, 0];
+  for (let at = 0; at < text.length && values <= maxValues && depth <= maxDepth; at += 1) {
+    const sign = text[at];
+    if (sign === '"') at = (endOfString(text, at) || text.length) - 1;
+    if (sign === ',' || sign === '[' || sign === '{') values += 1;
+    if (sign === '[' || sign === '{') depth = Math.max(depth, (open += 1));
+    if (sign === ']' || sign === '}') open -= 1;
+  }
+  return { values, depth };
 }
 
 /** The value of a text as JSON, with its numbers as they are written. */

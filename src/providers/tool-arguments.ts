@@ -8,6 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { JSONObject } from '@ai-sdk/provider';
+import { endOfString } from '../runtime/inexact-numbers.ts';
 import type { Fetch } from './http.ts';
 import { BufferedResponse } from './whole-response.ts';
 
@@ -129,16 +130,6 @@ function readObject(text: string, start: number): { readonly text: string; reado
     if (depth === 0) return { text: pieces.join(''), end };
   }
   return undefined;
-}
-
-/** The index after the string that begins at `start`; 0 if it has no end. */
-function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let backslashes = 0;
-    while (text[quote - 1 - backslashes] === '\\') backslashes += 1;
-    if (backslashes % 2 === 0) return quote + 1;
-  }
-  return 0;
 }
 
 /**

@@ -94,13 +94,14 @@ function decimal(literal: string): { digits: string; exponent: number } {
   return { digits: all.slice(start, end), exponent: Number(power) - fraction.length + all.length - end };
 }
 
-/** The index after the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
+/** The index after the string of a JSON text that begins at `start`; 0 if it has no end. */
+export function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0;
     while (text[quote - 1 - backslashes] === '\\') backslashes += 1;
     if (backslashes % 2 === 0) return quote + 1;
   }
+  return 0;
 }
 
 /** The index after the number that begins at `start`; `start` itself if there is none. */
