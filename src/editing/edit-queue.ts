@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import { within } from '../runtime/within.ts';
 
-/** The longest turn, in milliseconds. If an edit takes longer, the database is slow or unavailable. */
-const turnMs = 250;
+/** The length of a turn, in milliseconds. If an edit takes longer, the database is slow or unavailable. */
+const shortestTurnMs = 250;
+/** The length of a turn while the database is slow. */
+const longestTurnMs = 3_000;
 /** The longest wait for a turn, in milliseconds. */
 const waitLimitMs = 15_000;
 /** Milliseconds within which an edit must win a race. */
@@ -18,9 +20,21 @@ export interface EditQueue {
   /**
    * Does the work after the previous work with the same key has ended or has taken longer than its turn. Turns only
    * reduce work; edits are also safe without them.
-   * @param otherwise runs instead if there was no turn within 15 s; if left out, an edit-conflict is thrown
+   * @param otherwise runs instead if there was no turn within 15 s
    */
-  run<Result>(key: string, work: () => Promise<Result>, otherwise?: () => Promise<Result>): Promise<Result>;
+  run<Result>(key: string, work: () => Promise<Result>, otherwise: () => Promise<Result>): Promise<Result>;
+  /**
+   * Repeats an attempt in turns until it wins its race.
+   * @param attempt returns `undefined` if another writer was first
+   * @throws {ProblemError} edit-conflict if there was no turn within 15 s, or after 5 s of lost races
+   */
+  contend<Result>(key: string, attempt: () => Promise<Result | undefined>): Promise<Result>;
+}
+
+interface Turn {
+  isOver: boolean;
+  /** @param hasAnswer the database has answered: the work succeeded, or lost a race */
+  end(hasAnswer: boolean): void;
 }
 
 /**
@@ -28,34 +42,83 @@ export interface EditQueue {
  * would start again. This can still happen between processes; {@link retryLostRaces} handles it.
  */
 export function createEditQueue(): EditQueue {
-  const last = new Map<string, Promise<undefined>>();
-  return {
-    async run(key, work, otherwise = () => Promise.reject(editConflict())) {
-      const { promise: over, resolve } = Promise.withResolvers<undefined>();
-      const end = (): void => {
-        resolve(undefined);
-        if (last.get(key) === over) last.delete(key);
-      };
-      const before = last.get(key);
-      last.set(key, over);
-      if (
-        before !== undefined &&
-        !(await within(
-          waitLimitMs,
-          before.then(() => true),
-          () => false,
-        ))
-      ) {
-        // The next entrant still waits for the earlier ones.
-        void before.then(end);
-        return await otherwise();
-      }
-      const limit = setTimeout(end, turnMs);
-      try {
-        return await work();
-      } finally {
+  /** For each key with edits the end of the last turn, the length of the next one, and how many have not ended. */
+  const queues = new Map<string, { over: Promise<undefined> | undefined; turnMs: number; edits: number }>();
+
+  /** @returns undefined if there was no turn in time */
+  const enter = async (key: string): Promise<Turn | undefined> => {
+    const { promise: over, resolve } = Promise.withResolvers<undefined>();
+    const queue = queues.get(key) ?? { over: undefined, turnMs: shortestTurnMs, edits: 0 };
+    const before = queue.over;
+    queue.over = over;
+    queue.edits += 1;
+    queues.set(key, queue);
+    const leave = (): void => {
+      resolve(undefined);
+      queue.edits -= 1;
+      if (queue.edits === 0) queues.delete(key);
+    };
+    if (
+      before !== undefined &&
+      !(await within(
+        waitLimitMs,
+        before.then(() => true),
+        () => false,
+      ))
+    ) {
+      // The next entrant still waits for the earlier ones.
+      void before.then(leave);
+      return undefined;
+    }
+    const started = performance.now();
+    const turn: Turn = {
+      isOver: false,
+      end(hasAnswer) {
         clearTimeout(limit);
-        end();
+        // On a slow database, edits in short turns would overlap, and some would lose race after race.
+        const tookMs = hasAnswer ? performance.now() - started : 0;
+        queue.turnMs = Math.min(Math.max(shortestTurnMs, 2 * tookMs), longestTurnMs);
+        turn.isOver = true;
+        leave();
+      },
+    };
+    const limit = setTimeout(() => {
+      turn.isOver = true;
+      resolve(undefined);
+    }, queue.turnMs);
+    return turn;
+  };
+
+  return {
+    async run(key, work, otherwise) {
+      const turn = await enter(key);
+      if (turn === undefined) return await otherwise();
+      let isDone = false;
+      try {
+        const result = await work();
+        isDone = true;
+        return result;
+      } finally {
+        turn.end(isDone);
+      }
+    },
+    async contend(key, attempt) {
+      let turn: Turn | undefined;
+      let isDone = false;
+      try {
+        const result = await retryLostRaces(async () => {
+          // Who has lost for longer than a turn waits for another one.
+          if (turn?.isOver !== false) {
+            turn?.end(true);
+            turn = await enter(key);
+          }
+          if (turn === undefined) throw editConflict();
+          return await attempt();
+        });
+        isDone = true;
+        return result;
+      } finally {
+        turn?.end(isDone);
       }
     },
   };

@@ -3,7 +3,7 @@ import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts
 import type { Locations } from '../catalog/locations/locations.ts';
 import { refuseFindings } from '../errors/findings.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { createEditQueue, retryLostRaces } from '../editing/edit-queue.ts';
+import { createEditQueue } from '../editing/edit-queue.ts';
 import type { Listing } from '../lists/listing.ts';
 import { mask } from './custom-headers.ts';
 import { requireCredentialsAgain, sealHeaders, showHeaders } from './headers.ts';
@@ -113,18 +113,16 @@ export function createIntegrations({
     precondition: Precondition<Integration>,
     isDone: (present: Integration) => boolean = () => false,
   ): Promise<Integration> =>
-    editQueue.run(id, () =>
-      retryLostRaces(async () => {
-        const present = await get(id);
-        if (!isDone(present)) requireMatch(present, precondition);
-        const changed = renewSeals(change(present), secrets);
-        if (isDeepStrictEqual(changed, present)) return present;
-        const updatedAt = changeTime(present.updatedAt, clock.now());
-        const stored = await store.replace({ ...changed, warning: undefined, updatedAt }, 'operator');
-        if (stored !== undefined) nudge(id);
-        return stored;
-      }),
-    );
+    editQueue.contend(id, async () => {
+      const present = await get(id);
+      if (!isDone(present)) requireMatch(present, precondition);
+      const changed = renewSeals(change(present), secrets);
+      if (isDeepStrictEqual(changed, present)) return present;
+      const updatedAt = changeTime(present.updatedAt, clock.now());
+      const stored = await store.replace({ ...changed, warning: undefined, updatedAt }, 'operator');
+      if (stored !== undefined) nudge(id);
+      return stored;
+    });
 
   /** @param stored the values that masked ones mean */
   const permittedUrl = (sent: string, stored?: string): string => {
@@ -202,13 +200,11 @@ export function createIntegrations({
     },
 
     async remove(id, precondition) {
-      await editQueue.run(id, () =>
-        retryLostRaces(async () => {
-          const present = await get(id);
-          requireMatch(present, precondition);
-          return (await store.remove(present)) ? true : undefined;
-        }),
-      );
+      await editQueue.contend(id, async () => {
+        const present = await get(id);
+        requireMatch(present, precondition);
+        return (await store.remove(present)) ? true : undefined;
+      });
       nudge(id);
     },
 

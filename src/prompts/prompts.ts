@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import { createEditQueue, retryLostRaces, type EditQueue } from '../editing/edit-queue.ts';
+import { createEditQueue, type EditQueue } from '../editing/edit-queue.ts';
 import type { Listing } from '../lists/listing.ts';
 import { requireAllowedOptions, requireConsistent, requireUsableSchemas } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
@@ -136,7 +136,7 @@ export function createPrompts({
 
   /** Repeats an edit of a prompt until it succeeds. @param attempt returns `undefined` if another writer was first */
   const contend = <Result>(slugOrId: string, attempt: () => Promise<Result | undefined>): Promise<Result> =>
-    editQueue.run(slugOrId, () => retryLostRaces(attempt));
+    editQueue.contend(slugOrId, attempt);
 
   /** Reads the prompt, changes it, and starts again if another writer changed it in the meantime. */
   const edit = (

@@ -152,3 +152,19 @@ describe('when no answer arrives during all attempts of the service', () => {
     expect(await versionsOf(id)).toEqual([2, 1]);
   });
 });
+
+it('updates of one prompt on a slow database take turns, so that none loses race after race', async () => {
+  const { id } = await create(setup.service);
+  const updates = 6;
+  const texts = Array.from({ length: updates }, (_, index) => saying(`slow ${index}`));
+  proxy.forget();
+  proxy.delayMs = 150;
+  const answers = await Promise.all(texts.map((text) => put(id, text))).finally(() => {
+    proxy.delayMs = 0;
+  });
+  expect(answers.map(({ status }) => status)).toEqual(texts.map(() => 200));
+  expect((await versionsOf(id)).length).toBe(updates + 1);
+  const writes = proxy.seen.filter(({ name, collection }) => name === 'update' && collection === 'prompts').length;
+  // The first edits overlap, since nothing is known about the database yet.
+  expect(writes).toBeLessThanOrEqual(updates + 2);
+});

@@ -56,6 +56,8 @@ export class LossyProxy {
   readonly #port: number;
   readonly #armed: ArmedLoss[] = [];
   readonly #sockets = new Set<Socket>();
+  /** Milliseconds by which each answer is late, as from a slow server. */
+  delayMs = 0;
   #server: Server;
   #paused = false;
 
@@ -159,7 +161,8 @@ export class LossyProxy {
       const lost = lostAnswers.get(frame.readInt32LE(8));
       lostAnswers.delete(frame.readInt32LE(8));
       if (lost === undefined) {
-        client.write(frame);
+        if (this.delayMs === 0) client.write(frame);
+        else setTimeout(() => client.write(frame), this.delayMs);
         return;
       }
       if (lost.remaining === 0) lost.done();

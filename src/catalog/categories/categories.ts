@@ -2,7 +2,7 @@ import { changed, requireMatch, type Precondition } from '../../editing/edits.ts
 import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated } from '../../events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
-import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
+import { createEditQueue } from '../../editing/edit-queue.ts';
 import type { Locations } from '../locations/locations.ts';
 import type { Listing } from '../../lists/listing.ts';
 import { requireLocation } from '../locations/location-reference.ts';
@@ -69,20 +69,18 @@ export function createCategories({ store, locations, relay, clock, random }: Cat
     },
 
     update: (id, change, precondition, traceparent) =>
-      editQueue.run(id, () =>
-        retryLostRaces(async () => {
-          const present = await get(id);
-          requireMatch(present, precondition);
-          const next = changed(present, change, clock.now());
-          if (next === present) return present;
-          if (present.waiting >= outboxCapacity) {
-            await makeRoom(relay, 'categories', id, async () => (await get(id)).waiting);
-          }
-          const occasion = { eventId: random.uuid(), locationId: present.locationId, at: next.updatedAt, traceparent };
-          const stored = await store.replace(next, [categoryUpdated(id, occasion)]);
-          if (stored !== undefined) relay.nudge('categories', id);
-          return stored;
-        }),
-      ),
+      editQueue.contend(id, async () => {
+        const present = await get(id);
+        requireMatch(present, precondition);
+        const next = changed(present, change, clock.now());
+        if (next === present) return present;
+        if (present.waiting >= outboxCapacity) {
+          await makeRoom(relay, 'categories', id, async () => (await get(id)).waiting);
+        }
+        const occasion = { eventId: random.uuid(), locationId: present.locationId, at: next.updatedAt, traceparent };
+        const stored = await store.replace(next, [categoryUpdated(id, occasion)]);
+        if (stored !== undefined) relay.nudge('categories', id);
+        return stored;
+      }),
   };
 }

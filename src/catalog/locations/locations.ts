@@ -1,6 +1,6 @@
 import { refuseFindings, type Finding } from '../../errors/findings.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
-import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
+import { createEditQueue } from '../../editing/edit-queue.ts';
 import { changed, requireMatch, type Precondition } from '../../editing/edits.ts';
 import type { Listing } from '../../lists/listing.ts';
 import type { ArchivedSelection } from '../archived.ts';
@@ -81,14 +81,12 @@ export function createLocations({ store, clock }: LocationsOptions): Locations {
     },
 
     update: (id, change, precondition) =>
-      editQueue.run(id, () =>
-        retryLostRaces(async () => {
-          const present = await get(id);
-          requireMatch(present, precondition);
-          const next = applyChange(present, change, clock.now());
-          return next === present ? present : await store.replace(next, present.nextFiscalDay);
-        }),
-      ),
+      editQueue.contend(id, async () => {
+        const present = await get(id);
+        requireMatch(present, precondition);
+        const next = applyChange(present, change, clock.now());
+        return next === present ? present : await store.replace(next, present.nextFiscalDay);
+      }),
 
     async finishFiscalDay(id, date) {
       for (;;) {

@@ -3,7 +3,7 @@ import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated, productUpdated, type Occasion } from '../../events/announcements.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
-import { createEditQueue, retryLostRaces } from '../../editing/edit-queue.ts';
+import { createEditQueue } from '../../editing/edit-queue.ts';
 import type { Categories } from '../categories/categories.ts';
 import type { Listing } from '../../lists/listing.ts';
 import type { Locations } from '../locations/locations.ts';
@@ -86,22 +86,20 @@ export function createProducts({ store, locations, categories, relay, clock, ran
     },
 
     update: (id, change, precondition, traceparent) =>
-      editQueue.run(id, () =>
-        retryLostRaces(async () => {
-          const present = await get(id);
-          requireMatch(present, precondition);
-          const next = changed(present, change, clock.now());
-          if (next === present) return present;
-          if (next.categoryId !== present.categoryId) {
-            await requireCategory(categories, next.categoryId, present.locationId);
-          }
-          if (present.waiting >= outboxCapacity) {
-            await makeRoom(relay, 'products', id, async () => (await get(id)).waiting);
-          }
-          const stored = await store.replace(next, announce(present, next, traceparent));
-          if (stored !== undefined) relay.nudge('products', id);
-          return stored;
-        }),
-      ),
+      editQueue.contend(id, async () => {
+        const present = await get(id);
+        requireMatch(present, precondition);
+        const next = changed(present, change, clock.now());
+        if (next === present) return present;
+        if (next.categoryId !== present.categoryId) {
+          await requireCategory(categories, next.categoryId, present.locationId);
+        }
+        if (present.waiting >= outboxCapacity) {
+          await makeRoom(relay, 'products', id, async () => (await get(id)).waiting);
+        }
+        const stored = await store.replace(next, announce(present, next, traceparent));
+        if (stored !== undefined) relay.nudge('products', id);
+        return stored;
+      }),
   };
 }

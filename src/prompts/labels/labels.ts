@@ -1,4 +1,4 @@
-import { createEditQueue, retryLostRaces, type EditQueue } from '../../editing/edit-queue.ts';
+import { createEditQueue, type EditQueue } from '../../editing/edit-queue.ts';
 import { changeTime } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { listingOf, type Listing } from '../../lists/listing.ts';
@@ -107,7 +107,7 @@ export function createLabels({
       const isStored = await store.replaceLabels(prompt, { labels, deletedLabel }, writeId);
       return isStored ? { result } : undefined;
     };
-    return editQueue.run(slugOrId, async () => (await retryLostRaces(attempt)).result);
+    return editQueue.contend(slugOrId, attempt).then(({ result }) => result);
   };
 
   /** The last move of a label, also of a deleted one. */
