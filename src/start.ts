@@ -25,6 +25,7 @@ import type { Exchange } from './http/pipeline.ts';
 import { checkKeys } from './secrets/check-keys.ts';
 import { openSecretBox } from './secrets/open-secret-box.ts';
 import { startMaintenance } from './runtime/maintenance.ts';
+import { within } from './runtime/within.ts';
 import { system } from './runtime/system.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createProviderHttp } from './providers/http.ts';
@@ -108,15 +109,22 @@ export async function startService(options: StartOptions): Promise<RunningServic
     // What is interrupted in these ends when the connections are closed.
     const patience = patienceOf(options, embedded !== undefined);
     if (config.database.check) await patience(() => checkDatabase(database.db));
-    const data = await patience(() =>
-      openData({
-        ...{ database, indexes, log },
-        openLong: () =>
-          connectDatabase({ uri, databaseName: config.database.name, log, signal, isForLongCommands: true }),
-        release: { name: packageJson.version, migrations: options.migrations ?? migrations },
-        times: options.migratorTimes,
-        ...system.clock,
-      }),
+    let opening: Promise<unknown> = Promise.resolve();
+    // A start that is stopped gives back the lease of a migration, so that no other process has to wait for it.
+    const isOpen = (): Promise<unknown> => opening.catch(() => undefined);
+    cleanups.push(async () => {
+      await within(migrationStopMs, isOpen(), () => undefined);
+    });
+    const data = await patience(
+      () =>
+        (opening = openData({
+          ...{ database, indexes, log, signal },
+          openLong: () =>
+            connectDatabase({ uri, databaseName: config.database.name, log, signal, isForLongCommands: true }),
+          release: { name: packageJson.version, migrations: options.migrations ?? migrations },
+          times: options.migratorTimes,
+          ...system.clock,
+        })),
     );
     cleanups.push(() => data.stop(migrationStopMs));
     const installation = await patience(() => ensureInstallation(database));

@@ -13,6 +13,8 @@ export interface OpenDataOptions {
   readonly log: DatabaseLog;
   /** Shorter times for tests. */
   readonly times?: MigratorTimes | undefined;
+  /** Interrupts what must be done before requests are served, and gives the lease back. */
+  readonly signal?: AbortSignal | undefined;
   readonly now: () => Date;
   readonly monotonic: () => number;
 }
@@ -27,21 +29,30 @@ export interface Data extends Pick<Migrator, 'start' | 'stop' | 'progress'> {
  * Checks that this release can read the data, and does what must be done before requests are served. What else is to be
  * done begins with `start`. Can be repeated.
  *
+ * @throws The reason of the signal when that is aborted
  * @throws DatabaseStartError when the release is too old for the data, or an index cannot be created
  * @throws ProblemError `database-unavailable`
  */
 export async function openData(options: OpenDataOptions): Promise<Data> {
-  const { database, indexes, release, now } = options;
+  const { database, indexes, release, signal, now } = options;
   const schema = await openSchema(database, release, now());
   const isOlder = knownVersion(release) < schema.version();
   // A newer release has dropped indexes that this one would create again.
   const missing = isOlder ? [] : await ensureIndexes(database.db, indexes, (await schema.read()).building);
   const migrator = createMigrator({ ...options, schema, missing });
+  const interrupt = (): void => {
+    void migrator.stop(0);
+  };
+  signal?.addEventListener('abort', interrupt, { once: true });
   try {
+    signal?.throwIfAborted();
     await migrator.prepare();
   } catch (error) {
     await migrator.stop(0);
+    signal?.throwIfAborted();
     throw error;
+  } finally {
+    signal?.removeEventListener('abort', interrupt);
   }
   return {
     start: () => {

@@ -122,9 +122,11 @@ describe('409', () => {
     // These writes imitate another process that is alive and works on the request.
     await idempotencyKeys().updateMany({}, { $unset: { answer: '' } });
     const beat = async (): Promise<unknown> => idempotencyKeys().updateMany({}, { $inc: { beat: 1 } as never });
-    const beating = setInterval(() => void beat(), 20);
+    let beats: Promise<unknown> = Promise.resolve();
+    const beating = setInterval(() => (beats = beats.then(beat)), 20);
     const { status, body } = await restore(id, 1, headers);
     clearInterval(beating);
+    await beats;
     expect(status).toBe(409);
     expect(body.type).toBe(problem('idempotency-key-in-use'));
   });

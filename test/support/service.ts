@@ -67,6 +67,9 @@ export interface TestServiceOptions {
   /** A day by default, so that every check ends, however slow the machine is. */
   answerCheckMs?: number;
   print?: StartOptions['print'];
+  /** Those of this release by default. */
+  migrations?: NonNullable<StartOptions['migrations']>;
+  migratorTimes?: NonNullable<StartOptions['migratorTimes']>;
 }
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';
@@ -86,6 +89,8 @@ export async function startTestService({
   statisticsEveryMs = 3_600_000,
   answerCheckMs = 86_400_000,
   print = () => undefined,
+  migrations,
+  migratorTimes,
 }: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'service-'));
   const full: Record<string, string> = {
@@ -120,6 +125,8 @@ export async function startTestService({
     ...(connectionLimits === undefined ? {} : { connectionLimits }),
     ...(clock === undefined ? {} : { clock }),
     ...(streamTimes === undefined ? {} : { streamTimes }),
+    ...(migrations === undefined ? {} : { migrations }),
+    ...(migratorTimes === undefined ? {} : { migratorTimes }),
   });
   const send = supertest(service.url);
 

@@ -26,6 +26,7 @@ export interface ProcessOptions {
   readonly indexes?: readonly CollectionIndexes[];
   /** The connections of long commands, to interrupt them. */
   readonly openLong?: () => Promise<Database>;
+  readonly signal?: AbortSignal;
 }
 
 /** A database as a release without schema versions left it, and processes on it. */
@@ -39,11 +40,11 @@ export async function createMigrationWorld(): Promise<{
   const processes: DataProcess[] = [];
   return {
     database,
-    async open({ release = '1.0.0', migrations = [], indexes = [], openLong } = {}) {
+    async open({ release = '1.0.0', migrations = [], indexes = [], openLong, signal } = {}) {
       const log = recordingLog();
       const connect = () => connectDatabase({ ...database, log, isForLongCommands: true });
       const data = await openData({
-        ...{ database, indexes, log, times: quickTimes, openLong: openLong ?? connect },
+        ...{ database, indexes, log, times: quickTimes, openLong: openLong ?? connect, signal },
         release: { name: release, migrations },
         ...systemClock,
       });

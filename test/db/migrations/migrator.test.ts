@@ -121,6 +121,22 @@ describe('migrations', () => {
     expect([await listed(), process.progress()]).toEqual([[1, 2], { status: 'waiting', done: 0, total: 1 }]);
   });
 
+  it('that run before requests are served end with an aborted start, which gives back the lease', async () => {
+    await addFormerData();
+    const { migration, began, open } = gated(1);
+    const start = new AbortController();
+    const opened = world.open({
+      migrations: [migration, addingMigration(2, { isBeforeServing: true })],
+      signal: start.signal,
+    });
+    await began;
+    start.abort(new Error('stopped'));
+    open();
+    await expect(opened).rejects.toThrow('stopped');
+    expect(await listed()).not.toContain(2);
+    expect(await world.schema()).not.toHaveProperty('holder');
+  });
+
   it.each([1, 2, 3])('are resumed after a failure in migration %i', async (failing) => {
     await addFormerData();
     let failures = 0;
