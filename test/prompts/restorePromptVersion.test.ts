@@ -123,7 +123,9 @@ describe('409', () => {
     await idempotencyKeys().updateMany({}, { $unset: { answer: '' } });
     const beat = async (): Promise<unknown> => idempotencyKeys().updateMany({}, { $inc: { beat: 1 } as never });
     let beats: Promise<unknown> = Promise.resolve();
-    const beating = setInterval(() => (beats = beats.then(beat)), 20);
+    const beating = setInterval(() => {
+      beats = beats.then(beat);
+    }, 20);
     const { status, body } = await restore(id, 1, headers);
     clearInterval(beating);
     await beats;
