@@ -1,6 +1,6 @@
 // What follows from the rest of the contract, and so is not written in `openapi/`: common answers, their headers, the
-// examples of problems, the ways to authenticate. Redocly applies these rules before it lints or bundles. What an
-// operation or an answer states itself counts.
+// examples of problems, the ways to authenticate, the pages of lists. Redocly applies these rules before it lints or
+// bundles. What an operation or an answer states itself counts.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -116,6 +116,9 @@ export function completeContract() {
       const find = (node) => resolve(node, location.source.absoluteRef).node;
       for (const [method, operation] of Object.entries(item)) completeOperation(operation, { method, route, find });
     },
+    Schema(schema) {
+      if (schema['x-page-of'] !== undefined) completePage(schema);
+    },
   };
 }
 
@@ -124,8 +127,7 @@ function completeAnswer(answer, { instance, ...place }) {
   const { description, 'x-problems': problems, headers, ...rest } = answer;
   const types = problems?.map((problem) => problem.type ?? problem) ?? rest['x-problem-types'] ?? [];
   const derived = commonHeaders.filter(({ when }) => when({ ...place, types }));
-  for (const key of Object.keys(answer)) Reflect.deleteProperty(answer, key);
-  Object.assign(answer, {
+  replaceMembers(answer, {
     description,
     ...(types.length > 0 && { 'x-problem-types': [...new Set(types)] }),
     headers: {
@@ -159,6 +161,27 @@ function problemExample({ type, summary, detail, instance, ...fields }) {
   if (instance === undefined) throw new Error(`the example of ${type} in a shared answer needs an instance`);
   const [urn, request_id] = [`urn:prompt-gateway:problem:${type}`, '01J9ZQ4C7N8VX2M5K3T6B1R0DW'];
   return { summary: summary ?? title, value: { type: urn, title, status, detail, instance, request_id, ...fields } };
+}
+
+/** `x-page-of` says what a page contains, such as `API keys`. `items` is the schema of one. */
+function completePage(page) {
+  const { 'x-page-of': entries, title, description, items, maxItems = 100 } = page;
+  replaceMembers(page, {
+    ...(title !== undefined && { title }),
+    type: 'object',
+    description,
+    required: ['data', 'pagination'],
+    properties: {
+      data: { type: 'array', description: `The ${entries} of this page.`, maxItems, items },
+      pagination: component('schemas/Pagination'),
+    },
+    examples: [{ data: [], pagination: { total: 0, limit: maxItems === 100 ? 20 : maxItems, offset: 0, next: null } }],
+  });
+}
+
+function replaceMembers(node, members) {
+  for (const key of Object.keys(node)) Reflect.deleteProperty(node, key);
+  Object.assign(node, members);
 }
 
 function exampleName(type) {

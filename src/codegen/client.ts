@@ -210,7 +210,7 @@ function renderResources(document: OpenApiDocument, operations: readonly ClientO
       `${comment(tagDescription(document, resource), '  ')}  readonly ${resource}: ${typeName(resource)};\n`,
   );
   return `import type { Call, ListCall } from '../call.ts';
-import type { Body, CallOptions, Query } from '../call-options.ts';
+import type { CallOptions, Query } from '../call-options.ts';
 import type { CreateTestRunMethod, InvokeMethod, RenderMethod, StreamMethod } from '../stored-prompts.ts';
 import type { components, operations } from './types.ts';
 
@@ -252,12 +252,13 @@ function signature(operation: ClientOperation): string {
   const docs = comment(text.filter((part) => part !== '').join('\n\n'), '  ');
   const special = typedByPrompt[`${resource}.${name}`];
   if (special !== undefined) return `${docs}  ${name}: ${special};\n`;
-  const body = bodyComponent === undefined ? `Body<'${id}'>` : `Schemas['${bodyComponent}']`;
   const before = [
     ...pathParameters.map((parameter) => `${parameter.name}: ${parameter.type}`),
     ...(input === undefined
       ? []
-      : [`${input}${inputRequired ? '' : '?'}: ${input === 'body' ? body : `Query<'${id}'>`}`]),
+      : [
+          `${input}${inputRequired ? '' : '?'}: ${input === 'body' ? `Schemas['${bodyComponent ?? ''}']` : `Query<'${id}'>`}`,
+        ]),
   ];
   const answer = [...new Set(answers)].join(' | ');
   const declare = (options: string, data: string): string =>

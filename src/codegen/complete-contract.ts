@@ -1,18 +1,19 @@
 import { addCompatibleErrors } from './compatible-errors.ts';
 import { listOperations, resolve, type OpenApiDocument, type ResponseObject, type Schema } from './contract.ts';
+import { separateTitledSchemas } from './titled-schemas.ts';
 
 const problemMedia = 'application/problem+json';
 
 /**
  * Adds the schemas to the bundled contract that follow from other parts, and so are not written in `openapi/`: a schema
- * for the problems of each answer, the schemas of streamed events, and the errors in the form of OpenAI's API. What
- * operations and answers have in common, `openapi/completion.mjs` adds before.
+ * for the problems of each answer, and the errors in the form of OpenAI's API. What operations and answers have in
+ * common, `openapi/completion.mjs` adds before.
  */
 export function completeContract(document: OpenApiDocument): OpenApiDocument {
   const completed = structuredClone(document);
+  separateTitledSchemas(completed);
   addCompatibleErrors(completed);
   addProblemSchemas(completed);
-  addEventSchemas(completed);
   addTitlesOfOpenLists(completed);
   return completed;
 }
@@ -36,21 +37,6 @@ function addProblemSchemas(document: OpenApiDocument): void {
     for (const [status, response] of Object.entries(operation.responses)) {
       const shared = (response as { $ref?: string }).$ref?.split('/').at(-1);
       add(`${shared ?? `${id}${status}`}Problem`, status, resolve(document, response));
-    }
-  }
-}
-
-/** Makes the schema of the events of a stream a component under its title, so that types are generated for it. */
-function addEventSchemas(document: OpenApiDocument): void {
-  for (const { operation } of listOperations(document)) {
-    const answers = Object.values(operation.responses).map((response) => resolve(document, response));
-    for (const media of answers.flatMap(({ content = {} }) => Object.values(content))) {
-      const schema = media['x-event-schema'];
-      if (schema === undefined || schema['$ref'] !== undefined) continue;
-      const name = schema['title'];
-      if (typeof name !== 'string') throw new Error(`${operation.operationId}: an x-event-schema needs a title`);
-      document.components.schemas[name] = schema;
-      media['x-event-schema'] = { $ref: `#/components/schemas/${name}` };
     }
   }
 }
@@ -81,7 +67,6 @@ function addTitlesOfOpenLists(document: OpenApiDocument): void {
 function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|_)(\w)/g, (_, first: string) => first.toUpperCase());
 }
-
 /** The fields of all problems, without type and status. */
 function problemFields(problem: Schema | undefined): Schema {
   const { properties, required, ...rest } = problem as { properties: Schema; required: string[] };

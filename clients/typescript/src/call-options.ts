@@ -21,12 +21,6 @@ type WithOption = 'Idempotency-Key' | 'If-Match' | 'If-None-Match';
 /** Filters and position of a list, and other query parameters. */
 export type Query<Id extends OperationId> = NonNullable<operations[Id]['parameters']['query']>;
 
-/** The JSON body of a request. */
-export type Body<Id extends OperationId> =
-  NonNullable<operations[Id]['requestBody']> extends { content: { 'application/json': infer Content } }
-    ? Content
-    : never;
-
 interface IdempotencyOption {
   /**
    * Identifies the action: calls with the same key execute it once and get the same answer. By default each call gets a
