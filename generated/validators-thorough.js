@@ -6319,13 +6319,13 @@ return errors === 0;
 validate55.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const setLabelBody = validate56;
-const schema93 = {"title":"LabelTarget","type":"object","description":"A version of the prompt.","additionalProperties":false,"required":["version"],"properties":{"version":{"$ref":"contract#/$defs/VersionNumber"}},"examples":[{"version":3}],"$id":"setLabelBody"};
+const schema93 = {"$ref":"contract#/$defs/LabelTarget","$id":"setLabelBody"};
+const schema94 = {"title":"LabelTarget","type":"object","description":"A version of the prompt.","additionalProperties":false,"required":["version"],"properties":{"version":{"$ref":"contract#/$defs/VersionNumber"}},"examples":[{"version":3}]};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="setLabelBody" */;
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate56.evaluated;
+const evaluated0 = validate57.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6401,19 +6401,40 @@ vErrors.push(err5);
 }
 errors++;
 }
+validate57.errors = vErrors;
+return errors === 0;
+}
+validate57.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="setLabelBody" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate56.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate57(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+errors = vErrors.length;
+}
 validate56.errors = vErrors;
 return errors === 0;
 }
 validate56.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const deleteLabelParameters = validate57;
-const schema95 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteLabelParameters"};
+export const deleteLabelParameters = validate59;
+const schema96 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteLabelParameters"};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteLabelParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate57.evaluated;
+const evaluated0 = validate59.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6660,19 +6681,19 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
-validate57.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate59.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listLabelMovesParameters = validate58;
-const schema97 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLabelMovesParameters"};
+export const listLabelMovesParameters = validate60;
+const schema98 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLabelMovesParameters"};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listLabelMovesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate58.evaluated;
+const evaluated0 = validate60.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7009,19 +7030,19 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
-validate58.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate60.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const invokePromptParameters = validate59;
-const schema99 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Timeout-Ms":{"type":"integer","minimum":1,"maximum":600000},"Cache-Control":{"type":"string","maxLength":1000}},"required":[]}},"$id":"invokePromptParameters"};
+export const invokePromptParameters = validate61;
+const schema100 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Timeout-Ms":{"type":"integer","minimum":1,"maximum":600000},"Cache-Control":{"type":"string","maxLength":1000}},"required":[]}},"$id":"invokePromptParameters"};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="invokePromptParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate59.evaluated;
+const evaluated0 = validate61.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7267,20 +7288,20 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
-validate59.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate61.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const invokePromptBody = validate60;
-const schema100 = {"$ref":"contract#/$defs/InvokeRequest","$id":"invokePromptBody"};
-const schema101 = {"title":"InvokeRequest","type":"object","description":"Variables and options of an invocation. All fields are optional.","additionalProperties":false,"properties":{"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run, with its own provider selection. If it does not exist, the answer is 404. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[1]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"provider":{"type":"string","description":"Provider to use instead of the selected one. Without `model`, its default model runs.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["echo"]},"model":{"type":"string","description":"Model to use instead of the selected one.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"messages":{"type":"array","description":"A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message of a conversation.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ConversationRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array"],"maxLength":10000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"description":"A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.","examples":["And since when?"]},"tool_calls":{"type":"array","description":"The calls that the assistant asked for.","minItems":1,"maxItems":128,"items":{"type":"object","description":"A call of a tool, as it was received.","additionalProperties":false,"required":["id","name","arguments"],"properties":{"id":{"type":"string","description":"Id of the call, unique in the conversation.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":"string","description":"Name of the tool.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"As it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"type":"string","maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":"string","description":"Of a `tool` message: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{},"content":{"type":"string","maxLength":10000000}}},"else":{"properties":{"tool_call_id":false}}},{"if":{"properties":{"role":{"const":"assistant"}}},"then":{"anyOf":[{"required":["content"],"properties":{"content":{}}},{"required":["tool_calls"],"properties":{"tool_calls":{}}}]},"else":{"required":["content"],"properties":{"content":{},"tool_calls":false}}}]},"examples":[[{"role":"user","content":"And since when?"}]]},"stream":{"type":"boolean","description":"`true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.","examples":[true]},"unsupported":{"type":"string","title":"UnsupportedMembers","description":"What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out, but never the arguments of a call.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"variables":{"ticket":"The export button has been greyed out since this morning."},"version":1}]};
-const schema102 = {"title":"VariableValues","type":"object","description":"Values by variable name; any JSON value. `null` means that the variable is not supplied. A variable that the prompt does not know (does not declare or use) is ignored with a warning, or refused with `unknown-variables` if the prompt is `strict`.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":true,"examples":[{"ticket":"The export button has been greyed out since this morning.","customer_name":"Ada"}]};
+export const invokePromptBody = validate62;
+const schema101 = {"$ref":"contract#/$defs/InvokeRequest","$id":"invokePromptBody"};
+const schema102 = {"title":"InvokeRequest","type":"object","description":"Variables and options of an invocation. All fields are optional.","additionalProperties":false,"properties":{"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run, with its own provider selection. If it does not exist, the answer is 404. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[1]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"provider":{"type":"string","description":"Provider to use instead of the selected one. Without `model`, its default model runs.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["echo"]},"model":{"type":"string","description":"Model to use instead of the selected one.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"messages":{"type":"array","description":"A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message of a conversation.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ConversationRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array"],"maxLength":10000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"description":"A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.","examples":["And since when?"]},"tool_calls":{"type":"array","description":"The calls that the assistant asked for.","minItems":1,"maxItems":128,"items":{"type":"object","description":"A call of a tool, as it was received.","additionalProperties":false,"required":["id","name","arguments"],"properties":{"id":{"type":"string","description":"Id of the call, unique in the conversation.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":"string","description":"Name of the tool.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"As it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"type":"string","maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":"string","description":"Of a `tool` message: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{},"content":{"type":"string","maxLength":10000000}}},"else":{"properties":{"tool_call_id":false}}},{"if":{"properties":{"role":{"const":"assistant"}}},"then":{"anyOf":[{"required":["content"],"properties":{"content":{}}},{"required":["tool_calls"],"properties":{"tool_calls":{}}}]},"else":{"required":["content"],"properties":{"content":{},"tool_calls":false}}}]},"examples":[[{"role":"user","content":"And since when?"}]]},"stream":{"type":"boolean","description":"`true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.","examples":[true]},"unsupported":{"type":"string","title":"UnsupportedMembers","description":"What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out, but never the arguments of a call.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"variables":{"ticket":"The export button has been greyed out since this morning."},"version":1}]};
+const schema103 = {"title":"VariableValues","type":"object","description":"Values by variable name; any JSON value. `null` means that the variable is not supplied. A variable that the prompt does not know (does not declare or use) is ignored with a warning, or refused with `unknown-variables` if the prompt is `strict`.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":true,"examples":[{"ticket":"The export button has been greyed out since this morning.","customer_name":"Ada"}]};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate62.evaluated;
+const evaluated0 = validate64.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7355,16 +7376,16 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate62.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
-validate62.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate64.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate61.evaluated;
+const evaluated0 = validate63.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7373,7 +7394,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema101.properties, key0))){
+if(!(func7.call(schema102.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -7385,8 +7406,8 @@ errors++;
 }
 }
 if(data.variables !== undefined){
-if(!(validate62(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+if(!(validate64(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
 errors = vErrors.length;
 }
 }
@@ -8580,7 +8601,7 @@ vErrors.push(err87);
 errors++;
 }
 if(!(((((data32 === "system") || (data32 === "developer")) || (data32 === "user")) || (data32 === "assistant")) || (data32 === "tool"))){
-const err88 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema101.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err88 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema102.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -8593,7 +8614,7 @@ errors++;
 if(data26.content !== undefined){
 let data33 = data26.content;
 if((typeof data33 !== "string") && (!(Array.isArray(data33)))){
-const err89 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema101.properties.messages.items.properties.content.type},message:"must be string,array"};
+const err89 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema102.properties.messages.items.properties.content.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -9188,7 +9209,7 @@ vErrors.push(err135);
 errors++;
 }
 if(!((data49 === "refuse") || (data49 === "ignore"))){
-const err136 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema101.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
+const err136 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema102.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -9209,40 +9230,40 @@ vErrors.push(err137);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
-validate61.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate63.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="invokePromptBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate60.evaluated;
+const evaluated0 = validate62.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate61(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+if(!(validate63(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
 errors = vErrors.length;
 }
-validate60.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
-validate60.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate62.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const renderPromptParameters = validate68;
-const schema109 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"renderPromptParameters"};
+export const renderPromptParameters = validate70;
+const schema110 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"renderPromptParameters"};
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="renderPromptParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate68.evaluated;
+const evaluated0 = validate70.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9381,18 +9402,18 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate68.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
-validate68.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate70.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const renderPromptBody = validate69;
-const schema110 = {"$ref":"contract#/$defs/InvokeRequest","$id":"renderPromptBody"};
+export const renderPromptBody = validate71;
+const schema111 = {"$ref":"contract#/$defs/InvokeRequest","$id":"renderPromptBody"};
 
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate70.evaluated;
+const evaluated0 = validate72.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9401,7 +9422,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema101.properties, key0))){
+if(!(func7.call(schema102.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -9413,8 +9434,8 @@ errors++;
 }
 }
 if(data.variables !== undefined){
-if(!(validate62(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+if(!(validate64(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
 errors = vErrors.length;
 }
 }
@@ -10608,7 +10629,7 @@ vErrors.push(err87);
 errors++;
 }
 if(!(((((data32 === "system") || (data32 === "developer")) || (data32 === "user")) || (data32 === "assistant")) || (data32 === "tool"))){
-const err88 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema101.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err88 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema102.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -10621,7 +10642,7 @@ errors++;
 if(data26.content !== undefined){
 let data33 = data26.content;
 if((typeof data33 !== "string") && (!(Array.isArray(data33)))){
-const err89 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema101.properties.messages.items.properties.content.type},message:"must be string,array"};
+const err89 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema102.properties.messages.items.properties.content.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -11216,7 +11237,7 @@ vErrors.push(err135);
 errors++;
 }
 if(!((data49 === "refuse") || (data49 === "ignore"))){
-const err136 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema101.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
+const err136 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema102.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -11237,40 +11258,40 @@ vErrors.push(err137);
 }
 errors++;
 }
-validate70.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
-validate70.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate72.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="renderPromptBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate69.evaluated;
+const evaluated0 = validate71.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate70(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
+if(!(validate72(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
 errors = vErrors.length;
 }
-validate69.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
-validate69.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getPromptStatisticsParameters = validate76;
-const schema117 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getPromptStatisticsParameters"};
+export const getPromptStatisticsParameters = validate78;
+const schema118 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getPromptStatisticsParameters"};
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getPromptStatisticsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate76.evaluated;
+const evaluated0 = validate78.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11388,7 +11409,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data3 === "hour") || (data3 === "day"))){
-const err9 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema117.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema118.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11434,19 +11455,19 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate76.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
-validate76.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate78.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createTestRunParameters = validate77;
-const schema118 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"Prefer":{"type":"string","maxLength":1000}},"required":[]}},"$id":"createTestRunParameters"};
+export const createTestRunParameters = validate79;
+const schema119 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"Prefer":{"type":"string","maxLength":1000}},"required":[]}},"$id":"createTestRunParameters"};
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createTestRunParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate77.evaluated;
+const evaluated0 = validate79.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11657,19 +11678,19 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate77.errors = vErrors;
+validate79.errors = vErrors;
 return errors === 0;
 }
-validate77.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate79.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createTestRunBody = validate78;
-const schema119 = {"$ref":"contract#/$defs/TestRunCreate","$id":"createTestRunBody"};
-const schema120 = {"title":"TestRunCreate","type":"object","description":"Providers, models and variables of a test run.","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","description":"Providers and models to compare. They run at the same time. The same pair can occur more than once.","minItems":1,"maxItems":20,"items":{"$ref":"contract#/$defs/TestTargetInput"}},"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[2]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"unsupported":{"type":"string","title":"TestUnsupportedMembers","description":"What happens if a provider cannot do something that the prompt asks for. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out for this provider.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"providers":[{"provider":"openai","model":"gpt-4.1-mini"},{"provider":"echo"}],"variables":{"ticket":"The export button has been greyed out since this morning."}}]};
+export const createTestRunBody = validate80;
+const schema120 = {"$ref":"contract#/$defs/TestRunCreate","$id":"createTestRunBody"};
+const schema121 = {"title":"TestRunCreate","type":"object","description":"Providers, models and variables of a test run.","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","description":"Providers and models to compare. They run at the same time. The same pair can occur more than once.","minItems":1,"maxItems":20,"items":{"$ref":"contract#/$defs/TestTargetInput"}},"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[2]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"unsupported":{"type":"string","title":"TestUnsupportedMembers","description":"What happens if a provider cannot do something that the prompt asks for. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out for this provider.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"providers":[{"provider":"openai","model":"gpt-4.1-mini"},{"provider":"echo"}],"variables":{"ticket":"The export button has been greyed out since this morning."}}]};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate79.evaluated;
+const evaluated0 = validate81.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11742,8 +11763,8 @@ errors++;
 }
 }
 if(data.variables !== undefined){
-if(!(validate62(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+if(!(validate64(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
 errors = vErrors.length;
 }
 }
@@ -11866,7 +11887,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((data5 === "refuse") || (data5 === "ignore"))){
-const err14 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema120.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema121.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -11887,40 +11908,40 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate79.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
-validate79.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate81.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createTestRunBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate78.evaluated;
+const evaluated0 = validate80.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate79(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+if(!(validate81(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
 errors = vErrors.length;
 }
-validate78.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
-validate78.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate80.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listTestRunsParameters = validate83;
-const schema121 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"TestRunStatusFilter","enum":["running","done","failed","interrupted"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listTestRunsParameters"};
+export const listTestRunsParameters = validate85;
+const schema122 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"TestRunStatusFilter","enum":["running","done","failed","interrupted"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listTestRunsParameters"};
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listTestRunsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate83.evaluated;
+const evaluated0 = validate85.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12028,7 +12049,7 @@ errors++;
 if(data2.status !== undefined){
 let data3 = data2.status;
 if(!((((data3 === "running") || (data3 === "done")) || (data3 === "failed")) || (data3 === "interrupted"))){
-const err8 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema121.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema122.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12211,356 +12232,356 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate83.errors = vErrors;
-return errors === 0;
-}
-validate83.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getTestRunParameters = validate84;
-const schema122 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunParameters"};
-const schema123 = {"title":"TestRunId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38"]};
-
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getTestRunParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate84.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.id === undefined){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data0){
-if(!(key0 === "id")){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data0.id !== undefined){
-let data1 = data0.id;
-if(typeof data1 === "string"){
-if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
-const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!pattern7.test(data1)){
-const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data3 = data.headers;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-None-Match"] !== undefined){
-let data4 = data3["If-None-Match"];
-if(typeof data4 === "string"){
-if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
-const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-validate84.errors = vErrors;
-return errors === 0;
-}
-validate84.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const getTestRunResultsParameters = validate85;
-const schema124 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunResultsParameters"};
-
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="getTestRunResultsParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate85.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.id === undefined){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data0){
-if(!(key0 === "id")){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data0.id !== undefined){
-let data1 = data0.id;
-if(typeof data1 === "string"){
-if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
-const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!pattern7.test(data1)){
-const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data3 = data.headers;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-None-Match"] !== undefined){
-let data4 = data3["If-None-Match"];
-if(typeof data4 === "string"){
-if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
-const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
 validate85.errors = vErrors;
 return errors === 0;
 }
 validate85.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listProvidersParameters = validate86;
-const schema126 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProvidersParameters"};
+export const getTestRunParameters = validate86;
+const schema123 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunParameters"};
+const schema124 = {"title":"TestRunId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38"]};
 
 function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="listProvidersParameters" */;
+/*# sourceURL="getTestRunParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate86.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.id === undefined){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "id")){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.id !== undefined){
+let data1 = data0.id;
+if(typeof data1 === "string"){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
+const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern7.test(data1)){
+const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data3 = data.headers;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-None-Match"] !== undefined){
+let data4 = data3["If-None-Match"];
+if(typeof data4 === "string"){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
+const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate86.errors = vErrors;
+return errors === 0;
+}
+validate86.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const getTestRunResultsParameters = validate87;
+const schema125 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunResultsParameters"};
+
+function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="getTestRunResultsParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate87.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.id === undefined){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "id")){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.id !== undefined){
+let data1 = data0.id;
+if(typeof data1 === "string"){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
+const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern7.test(data1)){
+const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/TestRunId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data3 = data.headers;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-None-Match"] !== undefined){
+let data4 = data3["If-None-Match"];
+if(typeof data4 === "string"){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
+const err8 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate87.errors = vErrors;
+return errors === 0;
+}
+validate87.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const listProvidersParameters = validate88;
+const schema127 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProvidersParameters"};
+
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="listProvidersParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate88.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12642,19 +12663,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate86.errors = vErrors;
+validate88.errors = vErrors;
 return errors === 0;
 }
-validate86.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate88.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createChatCompletionParameters = validate87;
-const schema127 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createChatCompletionParameters"};
+export const createChatCompletionParameters = validate89;
+const schema128 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createChatCompletionParameters"};
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createChatCompletionParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate87.evaluated;
+const evaluated0 = validate89.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12783,21 +12804,22 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate87.errors = vErrors;
+validate89.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate89.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createChatCompletionBody = validate88;
-const schema128 = {"title":"ChatCompletionCreate","type":"object","description":"A request of OpenAI's chat completions. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"maxLength":10000000,"minItems":1,"maxItems":100,"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.","examples":["And since when?"]},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"type":"object","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"description":"Texts that end the answer. They are not part of it.","examples":["###"]},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer, also instead of a stored prompt's. An answer to it is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"type":"object","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}}}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}}}},"tool_choice":{"type":["string","object","null"],"pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","examples":["auto"]},"stream":{"type":["boolean","null"],"description":"Whether the answer is sent while it comes.","examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"title":"ChatLogprobs","description":"Not supported; only `false`.","enum":[false,null],"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}],"$id":"createChatCompletionBody"};
+export const createChatCompletionBody = validate90;
+const schema129 = {"$ref":"contract#/$defs/ChatCompletionCreate","$id":"createChatCompletionBody"};
+const schema130 = {"title":"ChatCompletionCreate","type":"object","description":"A request of OpenAI's chat completions. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"maxLength":10000000,"minItems":1,"maxItems":100,"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.","examples":["And since when?"]},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"type":"object","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"description":"Texts that end the answer. They are not part of it.","examples":["###"]},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer, also instead of a stored prompt's. An answer to it is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"type":"object","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}}}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}}}},"tool_choice":{"type":["string","object","null"],"pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","examples":["auto"]},"stream":{"type":["boolean","null"],"description":"Whether the answer is sent while it comes.","examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"title":"ChatLogprobs","description":"Not supported; only `false`.","enum":[false,null],"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}]};
 const pattern82 = new RegExp("^[!-~]{1,500}$", "u");
 const pattern86 = new RegExp("^(auto|none|required)$", "u");
-const schema129 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug or id of the prompt.","minLength":1,"maxLength":80,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"type":["object","null"],"description":"Values by variable name. `null` means that the variable is not supplied.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"type":["string","null"],"maxLength":1000000},"examples":[{"ticket":"The export button has been greyed out since this morning."}]}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
+const schema131 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug or id of the prompt.","minLength":1,"maxLength":80,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"type":["object","null"],"description":"Values by variable name. `null` means that the variable is not supplied.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"type":["string","null"],"maxLength":1000000},"examples":[{"ticket":"The export button has been greyed out since this morning."}]}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
 
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate89.evaluated;
+const evaluated0 = validate92.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12805,7 +12827,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema129.type},message:"must be object,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema131.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12830,7 +12852,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema129.properties.id.type},message:"must be string,null"};
+const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema131.properties.id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12865,7 +12887,7 @@ errors++;
 if(data.version !== undefined){
 let data1 = data.version;
 if((typeof data1 !== "string") && (data1 !== null)){
-const err5 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema129.properties.version.type},message:"must be string,null"};
+const err5 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema131.properties.version.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12900,7 +12922,7 @@ errors++;
 if(data.variables !== undefined){
 let data2 = data.variables;
 if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
-const err8 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/type",keyword:"type",params:{type: schema129.properties.variables.type},message:"must be object,null"};
+const err8 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/type",keyword:"type",params:{type: schema131.properties.variables.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12969,7 +12991,7 @@ errors++;
 for(const key2 in data2){
 let data3 = data2[key2];
 if((typeof data3 !== "string") && (data3 !== null)){
-const err14 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/type",keyword:"type",params:{type: schema129.properties.variables.additionalProperties.type},message:"must be string,null"};
+const err14 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/type",keyword:"type",params:{type: schema131.properties.variables.additionalProperties.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -12994,17 +13016,16 @@ errors++;
 }
 }
 }
-validate89.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
-validate89.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate92.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="createChatCompletionBody" */;
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate88.evaluated;
+const evaluated0 = validate91.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13023,7 +13044,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func7.call(schema128.properties, key0))){
+if(!(func7.call(schema130.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err1];
@@ -13037,7 +13058,7 @@ errors++;
 if(data.model !== undefined){
 let data0 = data.model;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err2 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema128.properties.model.type},message:"must be string,null"};
+const err2 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema130.properties.model.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13080,8 +13101,8 @@ errors++;
 }
 }
 if(data.prompt !== undefined){
-if(!(validate89(data.prompt, {instancePath:instancePath+"/prompt",parentData:data,parentDataProperty:"prompt",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+if(!(validate92(data.prompt, {instancePath:instancePath+"/prompt",parentData:data,parentDataProperty:"prompt",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
 errors = vErrors.length;
 }
 }
@@ -13353,7 +13374,7 @@ vErrors.push(err20);
 errors++;
 }
 for(const key1 in data3){
-if(!(func7.call(schema128.properties.messages.items.properties, key1))){
+if(!(func7.call(schema130.properties.messages.items.properties, key1))){
 const err21 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err21];
@@ -13377,7 +13398,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!(((((data10 === "system") || (data10 === "developer")) || (data10 === "user")) || (data10 === "assistant")) || (data10 === "tool"))){
-const err23 = {instancePath:instancePath+"/messages/" + i0+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema128.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/messages/" + i0+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema130.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -13390,7 +13411,7 @@ errors++;
 if(data3.content !== undefined){
 let data11 = data3.content;
 if(((typeof data11 !== "string") && (!(Array.isArray(data11)))) && (data11 !== null)){
-const err24 = {instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema128.properties.messages.items.properties.content.type},message:"must be string,array,null"};
+const err24 = {instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.content.type},message:"must be string,array,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -13744,7 +13765,7 @@ vErrors.push(err42);
 errors++;
 }
 if(!(((data19 === "text") || (data19 === "image_url")) || (data19 === "refusal"))){
-const err43 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/messages/items/properties/content/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema128.properties.messages.items.properties.content.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err43 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/messages/items/properties/content/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema130.properties.messages.items.properties.content.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -13857,7 +13878,7 @@ errors++;
 if(data22.detail !== undefined){
 let data24 = data22.detail;
 if((typeof data24 !== "string") && (data24 !== null)){
-const err52 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/type",keyword:"type",params:{type: schema128.properties.messages.items.properties.content.items.properties.image_url.properties.detail.type},message:"must be string,null"};
+const err52 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.content.items.properties.image_url.properties.detail.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -13867,7 +13888,7 @@ vErrors.push(err52);
 errors++;
 }
 if(!((data24 === "auto") || (data24 === null))){
-const err53 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/enum",keyword:"enum",params:{allowedValues: schema128.properties.messages.items.properties.content.items.properties.image_url.properties.detail.enum},message:"must be equal to one of the allowed values"};
+const err53 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/enum",keyword:"enum",params:{allowedValues: schema130.properties.messages.items.properties.content.items.properties.image_url.properties.detail.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -13918,7 +13939,7 @@ errors++;
 if(data3.name !== undefined){
 let data26 = data3.name;
 if((typeof data26 !== "string") && (data26 !== null)){
-const err57 = {instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/type",keyword:"type",params:{type: schema128.properties.messages.items.properties.name.type},message:"must be string,null"};
+const err57 = {instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.name.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -13943,7 +13964,7 @@ errors++;
 if(data3.refusal !== undefined){
 let data27 = data3.refusal;
 if((typeof data27 !== "string") && (data27 !== null)){
-const err59 = {instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/type",keyword:"type",params:{type: schema128.properties.messages.items.properties.refusal.type},message:"must be string,null"};
+const err59 = {instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.refusal.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -13968,7 +13989,7 @@ errors++;
 if(data3.tool_calls !== undefined){
 let data28 = data3.tool_calls;
 if((!(Array.isArray(data28))) && (data28 !== null)){
-const err61 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: schema128.properties.messages.items.properties.tool_calls.type},message:"must be array,null"};
+const err61 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.tool_calls.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -14072,7 +14093,7 @@ errors++;
 if(data29.index !== undefined){
 let data31 = data29.index;
 if((!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))) && (data31 !== null)){
-const err70 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/index/type",keyword:"type",params:{type: schema128.properties.messages.items.properties.tool_calls.items.properties.index.type},message:"must be integer,null"};
+const err70 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/index/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.tool_calls.items.properties.index.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -14302,7 +14323,7 @@ errors++;
 if(data3.tool_call_id !== undefined){
 let data37 = data3.tool_call_id;
 if((typeof data37 !== "string") && (data37 !== null)){
-const err89 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: schema128.properties.messages.items.properties.tool_call_id.type},message:"must be string,null"};
+const err89 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.tool_call_id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -14337,7 +14358,7 @@ errors++;
 if(data3.annotations !== undefined){
 let data38 = data3.annotations;
 if((!(Array.isArray(data38))) && (data38 !== null)){
-const err92 = {instancePath:instancePath+"/messages/" + i0+"/annotations",schemaPath:"#/properties/messages/items/properties/annotations/type",keyword:"type",params:{type: schema128.properties.messages.items.properties.annotations.type},message:"must be array,null"};
+const err92 = {instancePath:instancePath+"/messages/" + i0+"/annotations",schemaPath:"#/properties/messages/items/properties/annotations/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.annotations.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -14462,7 +14483,7 @@ errors++;
 if(data.temperature !== undefined){
 let data42 = data.temperature;
 if((!((typeof data42 == "number") && (isFinite(data42)))) && (data42 !== null)){
-const err102 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema128.properties.temperature.type},message:"must be number,null"};
+const err102 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema130.properties.temperature.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -14497,7 +14518,7 @@ errors++;
 if(data.top_p !== undefined){
 let data43 = data.top_p;
 if((!((typeof data43 == "number") && (isFinite(data43)))) && (data43 !== null)){
-const err105 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema128.properties.top_p.type},message:"must be number,null"};
+const err105 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema130.properties.top_p.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -14532,7 +14553,7 @@ errors++;
 if(data.max_completion_tokens !== undefined){
 let data44 = data.max_completion_tokens;
 if((!(((typeof data44 == "number") && (!(data44 % 1) && !isNaN(data44))) && (isFinite(data44)))) && (data44 !== null)){
-const err108 = {instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/type",keyword:"type",params:{type: schema128.properties.max_completion_tokens.type},message:"must be integer,null"};
+const err108 = {instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/type",keyword:"type",params:{type: schema130.properties.max_completion_tokens.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -14567,7 +14588,7 @@ errors++;
 if(data.max_tokens !== undefined){
 let data45 = data.max_tokens;
 if((!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))) && (data45 !== null)){
-const err111 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema128.properties.max_tokens.type},message:"must be integer,null"};
+const err111 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema130.properties.max_tokens.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -14602,7 +14623,7 @@ errors++;
 if(data.stop !== undefined){
 let data46 = data.stop;
 if(((typeof data46 !== "string") && (!(Array.isArray(data46)))) && (data46 !== null)){
-const err114 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/type",keyword:"type",params:{type: schema128.properties.stop.type},message:"must be string,array,null"};
+const err114 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/type",keyword:"type",params:{type: schema130.properties.stop.type},message:"must be string,array,null"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -14695,7 +14716,7 @@ errors++;
 if(data.seed !== undefined){
 let data48 = data.seed;
 if((!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))) && (data48 !== null)){
-const err122 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema128.properties.seed.type},message:"must be integer,null"};
+const err122 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema130.properties.seed.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -14730,7 +14751,7 @@ errors++;
 if(data.presence_penalty !== undefined){
 let data49 = data.presence_penalty;
 if((!((typeof data49 == "number") && (isFinite(data49)))) && (data49 !== null)){
-const err125 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema128.properties.presence_penalty.type},message:"must be number,null"};
+const err125 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema130.properties.presence_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -14765,7 +14786,7 @@ errors++;
 if(data.frequency_penalty !== undefined){
 let data50 = data.frequency_penalty;
 if((!((typeof data50 == "number") && (isFinite(data50)))) && (data50 !== null)){
-const err128 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema128.properties.frequency_penalty.type},message:"must be number,null"};
+const err128 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema130.properties.frequency_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -14800,7 +14821,7 @@ errors++;
 if(data.reasoning_effort !== undefined){
 let data51 = data.reasoning_effort;
 if((typeof data51 !== "string") && (data51 !== null)){
-const err131 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/type",keyword:"type",params:{type: schema128.properties.reasoning_effort.type},message:"must be string,null"};
+const err131 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/type",keyword:"type",params:{type: schema130.properties.reasoning_effort.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -14810,7 +14831,7 @@ vErrors.push(err131);
 errors++;
 }
 if(!(((((((data51 === "none") || (data51 === "minimal")) || (data51 === "low")) || (data51 === "medium")) || (data51 === "high")) || (data51 === "xhigh")) || (data51 === null))){
-const err132 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/enum",keyword:"enum",params:{allowedValues: schema128.properties.reasoning_effort.enum},message:"must be equal to one of the allowed values"};
+const err132 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/enum",keyword:"enum",params:{allowedValues: schema130.properties.reasoning_effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -14823,7 +14844,7 @@ errors++;
 if(data.parallel_tool_calls !== undefined){
 let data52 = data.parallel_tool_calls;
 if((typeof data52 !== "boolean") && (data52 !== null)){
-const err133 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema128.properties.parallel_tool_calls.type},message:"must be boolean,null"};
+const err133 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema130.properties.parallel_tool_calls.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -14836,7 +14857,7 @@ errors++;
 if(data.response_format !== undefined){
 let data53 = data.response_format;
 if((!(data53 && typeof data53 == "object" && !Array.isArray(data53))) && (data53 !== null)){
-const err134 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/type",keyword:"type",params:{type: schema128.properties.response_format.type},message:"must be object,null"};
+const err134 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/type",keyword:"type",params:{type: schema130.properties.response_format.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -14966,7 +14987,7 @@ vErrors.push(err141);
 errors++;
 }
 if(!(((data56 === "text") || (data56 === "json_object")) || (data56 === "json_schema"))){
-const err142 = {instancePath:instancePath+"/response_format/type",schemaPath:"#/properties/response_format/properties/type/enum",keyword:"enum",params:{allowedValues: schema128.properties.response_format.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err142 = {instancePath:instancePath+"/response_format/type",schemaPath:"#/properties/response_format/properties/type/enum",keyword:"enum",params:{allowedValues: schema130.properties.response_format.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -15039,7 +15060,7 @@ errors++;
 if(data57.description !== undefined){
 let data59 = data57.description;
 if((typeof data59 !== "string") && (data59 !== null)){
-const err148 = {instancePath:instancePath+"/response_format/json_schema/description",schemaPath:"#/properties/response_format/properties/json_schema/properties/description/type",keyword:"type",params:{type: schema128.properties.response_format.properties.json_schema.properties.description.type},message:"must be string,null"};
+const err148 = {instancePath:instancePath+"/response_format/json_schema/description",schemaPath:"#/properties/response_format/properties/json_schema/properties/description/type",keyword:"type",params:{type: schema130.properties.response_format.properties.json_schema.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -15125,7 +15146,7 @@ errors++;
 if(data57.strict !== undefined){
 let data61 = data57.strict;
 if((typeof data61 !== "boolean") && (data61 !== null)){
-const err155 = {instancePath:instancePath+"/response_format/json_schema/strict",schemaPath:"#/properties/response_format/properties/json_schema/properties/strict/type",keyword:"type",params:{type: schema128.properties.response_format.properties.json_schema.properties.strict.type},message:"must be boolean,null"};
+const err155 = {instancePath:instancePath+"/response_format/json_schema/strict",schemaPath:"#/properties/response_format/properties/json_schema/properties/strict/type",keyword:"type",params:{type: schema130.properties.response_format.properties.json_schema.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -15152,7 +15173,7 @@ errors++;
 if(data.tools !== undefined){
 let data62 = data.tools;
 if((!(Array.isArray(data62))) && (data62 !== null)){
-const err157 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema128.properties.tools.type},message:"must be array,null"};
+const err157 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema130.properties.tools.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -15294,7 +15315,7 @@ errors++;
 if(data65.description !== undefined){
 let data67 = data65.description;
 if((typeof data67 !== "string") && (data67 !== null)){
-const err169 = {instancePath:instancePath+"/tools/" + i5+"/function/description",schemaPath:"#/properties/tools/items/properties/function/properties/description/type",keyword:"type",params:{type: schema128.properties.tools.items.properties.function.properties.description.type},message:"must be string,null"};
+const err169 = {instancePath:instancePath+"/tools/" + i5+"/function/description",schemaPath:"#/properties/tools/items/properties/function/properties/description/type",keyword:"type",params:{type: schema130.properties.tools.items.properties.function.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -15380,7 +15401,7 @@ errors++;
 if(data65.strict !== undefined){
 let data69 = data65.strict;
 if((typeof data69 !== "boolean") && (data69 !== null)){
-const err176 = {instancePath:instancePath+"/tools/" + i5+"/function/strict",schemaPath:"#/properties/tools/items/properties/function/properties/strict/type",keyword:"type",params:{type: schema128.properties.tools.items.properties.function.properties.strict.type},message:"must be boolean,null"};
+const err176 = {instancePath:instancePath+"/tools/" + i5+"/function/strict",schemaPath:"#/properties/tools/items/properties/function/properties/strict/type",keyword:"type",params:{type: schema130.properties.tools.items.properties.function.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -15419,7 +15440,7 @@ errors++;
 if(data.tool_choice !== undefined){
 let data70 = data.tool_choice;
 if(((typeof data70 !== "string") && (!(data70 && typeof data70 == "object" && !Array.isArray(data70)))) && (data70 !== null)){
-const err179 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema128.properties.tool_choice.type},message:"must be string,object,null"};
+const err179 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema130.properties.tool_choice.type},message:"must be string,object,null"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -15583,7 +15604,7 @@ errors++;
 if(data.stream !== undefined){
 let data74 = data.stream;
 if((typeof data74 !== "boolean") && (data74 !== null)){
-const err193 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema128.properties.stream.type},message:"must be boolean,null"};
+const err193 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema130.properties.stream.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -15596,7 +15617,7 @@ errors++;
 if(data.stream_options !== undefined){
 let data75 = data.stream_options;
 if((!(data75 && typeof data75 == "object" && !Array.isArray(data75))) && (data75 !== null)){
-const err194 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema128.properties.stream_options.type},message:"must be object,null"};
+const err194 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema130.properties.stream_options.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -15621,7 +15642,7 @@ errors++;
 if(data75.include_usage !== undefined){
 let data76 = data75.include_usage;
 if((typeof data76 !== "boolean") && (data76 !== null)){
-const err196 = {instancePath:instancePath+"/stream_options/include_usage",schemaPath:"#/properties/stream_options/properties/include_usage/type",keyword:"type",params:{type: schema128.properties.stream_options.properties.include_usage.type},message:"must be boolean,null"};
+const err196 = {instancePath:instancePath+"/stream_options/include_usage",schemaPath:"#/properties/stream_options/properties/include_usage/type",keyword:"type",params:{type: schema130.properties.stream_options.properties.include_usage.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -15634,7 +15655,7 @@ errors++;
 if(data75.include_obfuscation !== undefined){
 let data77 = data75.include_obfuscation;
 if((typeof data77 !== "boolean") && (data77 !== null)){
-const err197 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema128.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
+const err197 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema130.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -15649,7 +15670,7 @@ errors++;
 if(data.user !== undefined){
 let data78 = data.user;
 if((typeof data78 !== "string") && (data78 !== null)){
-const err198 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema128.properties.user.type},message:"must be string,null"};
+const err198 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema130.properties.user.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -15674,7 +15695,7 @@ errors++;
 if(data.safety_identifier !== undefined){
 let data79 = data.safety_identifier;
 if((typeof data79 !== "string") && (data79 !== null)){
-const err200 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema128.properties.safety_identifier.type},message:"must be string,null"};
+const err200 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema130.properties.safety_identifier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -15699,7 +15720,7 @@ errors++;
 if(data.metadata !== undefined){
 let data80 = data.metadata;
 if((!(data80 && typeof data80 == "object" && !Array.isArray(data80))) && (data80 !== null)){
-const err202 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema128.properties.metadata.type},message:"must be object,null"};
+const err202 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema130.properties.metadata.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -15775,7 +15796,7 @@ errors++;
 if(data.store !== undefined){
 let data82 = data.store;
 if((typeof data82 !== "boolean") && (data82 !== null)){
-const err208 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema128.properties.store.type},message:"must be boolean,null"};
+const err208 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema130.properties.store.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -15788,7 +15809,7 @@ errors++;
 if(data.prompt_cache_key !== undefined){
 let data83 = data.prompt_cache_key;
 if((typeof data83 !== "string") && (data83 !== null)){
-const err209 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema128.properties.prompt_cache_key.type},message:"must be string,null"};
+const err209 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema130.properties.prompt_cache_key.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -15813,7 +15834,7 @@ errors++;
 if(data.prompt_cache_retention !== undefined){
 let data84 = data.prompt_cache_retention;
 if((typeof data84 !== "string") && (data84 !== null)){
-const err211 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema128.properties.prompt_cache_retention.type},message:"must be string,null"};
+const err211 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema130.properties.prompt_cache_retention.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -15838,7 +15859,7 @@ errors++;
 if(data.n !== undefined){
 let data85 = data.n;
 if((!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))) && (data85 !== null)){
-const err213 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema128.properties.n.type},message:"must be integer,null"};
+const err213 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema130.properties.n.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -15873,7 +15894,7 @@ errors++;
 if(data.logprobs !== undefined){
 let data86 = data.logprobs;
 if((typeof data86 !== "boolean") && (data86 !== null)){
-const err216 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema128.properties.logprobs.type},message:"must be boolean,null"};
+const err216 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema130.properties.logprobs.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -15883,7 +15904,7 @@ vErrors.push(err216);
 errors++;
 }
 if(!((data86 === false) || (data86 === null))){
-const err217 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/enum",keyword:"enum",params:{allowedValues: schema128.properties.logprobs.enum},message:"must be equal to one of the allowed values"};
+const err217 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/enum",keyword:"enum",params:{allowedValues: schema130.properties.logprobs.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -15896,7 +15917,7 @@ errors++;
 if(data.top_logprobs !== undefined){
 let data87 = data.top_logprobs;
 if((!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))) && (data87 !== null)){
-const err218 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema128.properties.top_logprobs.type},message:"must be integer,null"};
+const err218 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema130.properties.top_logprobs.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -15931,7 +15952,7 @@ errors++;
 if(data.logit_bias !== undefined){
 let data88 = data.logit_bias;
 if((!(data88 && typeof data88 == "object" && !Array.isArray(data88))) && (data88 !== null)){
-const err221 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/type",keyword:"type",params:{type: schema128.properties.logit_bias.type},message:"must be object,null"};
+const err221 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/type",keyword:"type",params:{type: schema130.properties.logit_bias.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -15956,7 +15977,7 @@ errors++;
 if(data.modalities !== undefined){
 let data89 = data.modalities;
 if((!(Array.isArray(data89))) && (data89 !== null)){
-const err223 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: schema128.properties.modalities.type},message:"must be array,null"};
+const err223 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: schema130.properties.modalities.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -16005,7 +16026,7 @@ errors++;
 if(data.service_tier !== undefined){
 let data91 = data.service_tier;
 if((typeof data91 !== "string") && (data91 !== null)){
-const err227 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema128.properties.service_tier.type},message:"must be string,null"};
+const err227 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema130.properties.service_tier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -16015,7 +16036,7 @@ vErrors.push(err227);
 errors++;
 }
 if(!(((data91 === "auto") || (data91 === "default")) || (data91 === null))){
-const err228 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema128.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
+const err228 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema130.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -16028,7 +16049,7 @@ errors++;
 if(data.verbosity !== undefined){
 let data92 = data.verbosity;
 if((typeof data92 !== "string") && (data92 !== null)){
-const err229 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/type",keyword:"type",params:{type: schema128.properties.verbosity.type},message:"must be string,null"};
+const err229 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/type",keyword:"type",params:{type: schema130.properties.verbosity.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -16038,7 +16059,7 @@ vErrors.push(err229);
 errors++;
 }
 if(!((data92 === "medium") || (data92 === null))){
-const err230 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema128.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err230 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema130.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -16051,7 +16072,7 @@ errors++;
 if(data.functions !== undefined){
 let data93 = data.functions;
 if((!(Array.isArray(data93))) && (data93 !== null)){
-const err231 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/type",keyword:"type",params:{type: schema128.properties.functions.type},message:"must be array,null"};
+const err231 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/type",keyword:"type",params:{type: schema130.properties.functions.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -16156,19 +16177,40 @@ vErrors.push(err239);
 }
 errors++;
 }
-validate88.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate88.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const createResponseParameters = validate91;
-const schema133 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createResponseParameters"};
 
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="createChatCompletionBody" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate90.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate91(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+errors = vErrors.length;
+}
+validate90.errors = vErrors;
+return errors === 0;
+}
+validate90.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const createResponseParameters = validate95;
+const schema135 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createResponseParameters"};
+
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createResponseParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate91.evaluated;
+const evaluated0 = validate95.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16297,226 +16339,21 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate91.errors = vErrors;
+validate95.errors = vErrors;
 return errors === 0;
 }
-validate91.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate95.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createResponseBody = validate92;
-const schema134 = {"$ref":"contract#/$defs/ResponseCreate","$id":"createResponseBody"};
-const schema135 = {"title":"ResponseCreate","type":"object","description":"A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"type":["string","array","null"],"maxLength":10000000,"maxItems":2000,"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"type":["string","array"],"maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."},"file_id":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"description":"Of a message: a text, or a list of texts and images. Only users send images.","examples":["What is in this picture?"]},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"type":["string","array"],"maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"description":"Of a result: a text, or a list of texts, which are joined.","examples":["Customer 4711"]},"async":{"type":"null","description":"Not supported."},"caller":{"type":"null","description":"Not supported."},"namespace":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.","examples":["Which of our customers wrote this?"]},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"type":["object","null"],"description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"type":"object","description":"JSON Schema of the answer. It is passed on as it is.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}}},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.","examples":[true]},"async":{"type":["boolean","null"],"title":"ResponseToolAsync","description":"Not supported.","enum":[false,null]},"defer_loading":{"type":["boolean","null"],"title":"ResponseToolDeferLoading","description":"Not supported.","enum":[false,null]},"allowed_callers":{"type":"null","description":"Not supported."},"output_schema":{"type":"null","description":"Not supported."}}},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"type":["string","object","null"],"title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","examples":["auto"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"type":"null","description":"Not supported."}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"title":"ResponseObfuscation","description":"Not supported.","enum":[false,null],"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response and not stored.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"title":"ResponseBackground","description":"Not supported.","enum":[false,null],"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"type":"null","description":"Not supported."},"context_management":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"access_programs":{"type":"null","description":"Not supported."},"image":{"type":"null","description":"Not supported."},"previous_response_id":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."},"conversation":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
+export const createResponseBody = validate96;
+const schema136 = {"$ref":"contract#/$defs/ResponseCreate","$id":"createResponseBody"};
+const schema137 = {"title":"ResponseCreate","type":"object","description":"A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"type":["string","array","null"],"maxLength":10000000,"maxItems":2000,"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"type":["string","array"],"maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."},"file_id":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"description":"Of a message: a text, or a list of texts and images. Only users send images.","examples":["What is in this picture?"]},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"type":["string","array"],"maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"description":"Of a result: a text, or a list of texts, which are joined.","examples":["Customer 4711"]},"async":{"type":"null","description":"Not supported."},"caller":{"type":"null","description":"Not supported."},"namespace":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.","examples":["Which of our customers wrote this?"]},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"type":["object","null"],"description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"type":"object","description":"JSON Schema of the answer. It is passed on as it is.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}}},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.","examples":[true]},"async":{"type":["boolean","null"],"title":"ResponseToolAsync","description":"Not supported.","enum":[false,null]},"defer_loading":{"type":["boolean","null"],"title":"ResponseToolDeferLoading","description":"Not supported.","enum":[false,null]},"allowed_callers":{"type":"null","description":"Not supported."},"output_schema":{"type":"null","description":"Not supported."}}},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"$ref":"contract#/$defs/ResponseToolChoice"},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"type":"null","description":"Not supported."}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"title":"ResponseObfuscation","description":"Not supported.","enum":[false,null],"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response and not stored.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"title":"ResponseBackground","description":"Not supported.","enum":[false,null],"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"type":"null","description":"Not supported."},"context_management":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"access_programs":{"type":"null","description":"Not supported."},"image":{"type":"null","description":"Not supported."},"previous_response_id":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."},"conversation":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
+const schema138 = {"type":["string","object","null"],"title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","examples":["auto"]};
+const pattern89 = new RegExp("^(in|out)put_text$", "u");
 
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate94.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema129.type},message:"must be object,null"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(((key0 === "id") || (key0 === "version")) || (key0 === "variables"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.id !== undefined){
-let data0 = data.id;
-if((typeof data0 !== "string") && (data0 !== null)){
-const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema129.properties.id.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(typeof data0 === "string"){
-if(data0.length > 80 && (data0.length > 160 || func1(data0) > 80)){
-const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 80},message:"must NOT have more than 80 characters"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-if(data0.length < 2 && func1(data0) < 1){
-const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-if(data.version !== undefined){
-let data1 = data.version;
-if((typeof data1 !== "string") && (data1 !== null)){
-const err5 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema129.properties.version.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(typeof data1 === "string"){
-if(data1.length > 32 && (data1.length > 64 || func1(data1) > 32)){
-const err6 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if(data1.length < 2 && func1(data1) < 1){
-const err7 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-}
-if(data.variables !== undefined){
-let data2 = data.variables;
-if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
-const err8 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/type",keyword:"type",params:{type: schema129.properties.variables.type},message:"must be object,null"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(Object.keys(data2).length > 200){
-const err9 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/maxProperties",keyword:"maxProperties",params:{limit: 200},message:"must NOT have more than 200 properties"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-for(const key1 in data2){
-const _errs8 = errors;
-if(typeof key1 === "string"){
-if(key1.length > 64 && (key1.length > 128 || func1(key1) > 64)){
-const err10 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if(!pattern9.test(key1)){
-const err11 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"+"\"",propertyName:key1};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key1};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-var valid1 = _errs8 === errors;
-if(!valid1){
-const err13 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/propertyNames",keyword:"propertyNames",params:{propertyName: key1},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-for(const key2 in data2){
-let data3 = data2[key2];
-if((typeof data3 !== "string") && (data3 !== null)){
-const err14 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/type",keyword:"type",params:{type: schema129.properties.variables.additionalProperties.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-if(typeof data3 === "string"){
-if(data3.length > 1000000 && (data3.length > 2000000 || func1(data3) > 1000000)){
-const err15 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-}
-}
-}
-}
-validate94.errors = vErrors;
-return errors === 0;
-}
-validate94.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const pattern90 = new RegExp("^(in|out)put_text$", "u");
-
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate93.evaluated;
+const evaluated0 = validate97.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16525,7 +16362,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema135.properties, key0))){
+if(!(func7.call(schema137.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -16539,7 +16376,7 @@ errors++;
 if(data.model !== undefined){
 let data0 = data.model;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err1 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema135.properties.model.type},message:"must be string,null"};
+const err1 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema137.properties.model.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -16572,15 +16409,15 @@ errors++;
 }
 }
 if(data.prompt !== undefined){
-if(!(validate94(data.prompt, {instancePath:instancePath+"/prompt",parentData:data,parentDataProperty:"prompt",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+if(!(validate92(data.prompt, {instancePath:instancePath+"/prompt",parentData:data,parentDataProperty:"prompt",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
 errors = vErrors.length;
 }
 }
 if(data.input !== undefined){
 let data2 = data.input;
 if(((typeof data2 !== "string") && (!(Array.isArray(data2)))) && (data2 !== null)){
-const err4 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema135.properties.input.type},message:"must be string,array,null"};
+const err4 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema137.properties.input.type},message:"must be string,array,null"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -17127,7 +16964,7 @@ Object.assign(props0, props2);
 }
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key1 in data3){
-if(!(func7.call(schema135.properties.input.items.properties, key1))){
+if(!(func7.call(schema137.properties.input.items.properties, key1))){
 const err44 = {instancePath:instancePath+"/input/" + i0,schemaPath:"#/properties/input/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err44];
@@ -17151,7 +16988,7 @@ vErrors.push(err45);
 errors++;
 }
 if(!(((data28 === "message") || (data28 === "function_call")) || (data28 === "function_call_output"))){
-const err46 = {instancePath:instancePath+"/input/" + i0+"/type",schemaPath:"#/properties/input/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.input.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err46 = {instancePath:instancePath+"/input/" + i0+"/type",schemaPath:"#/properties/input/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema137.properties.input.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -17164,7 +17001,7 @@ errors++;
 if(data3.id !== undefined){
 let data29 = data3.id;
 if((typeof data29 !== "string") && (data29 !== null)){
-const err47 = {instancePath:instancePath+"/input/" + i0+"/id",schemaPath:"#/properties/input/items/properties/id/type",keyword:"type",params:{type: schema135.properties.input.items.properties.id.type},message:"must be string,null"};
+const err47 = {instancePath:instancePath+"/input/" + i0+"/id",schemaPath:"#/properties/input/items/properties/id/type",keyword:"type",params:{type: schema137.properties.input.items.properties.id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -17189,7 +17026,7 @@ errors++;
 if(data3.status !== undefined){
 let data30 = data3.status;
 if((typeof data30 !== "string") && (data30 !== null)){
-const err49 = {instancePath:instancePath+"/input/" + i0+"/status",schemaPath:"#/properties/input/items/properties/status/type",keyword:"type",params:{type: schema135.properties.input.items.properties.status.type},message:"must be string,null"};
+const err49 = {instancePath:instancePath+"/input/" + i0+"/status",schemaPath:"#/properties/input/items/properties/status/type",keyword:"type",params:{type: schema137.properties.input.items.properties.status.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -17224,7 +17061,7 @@ vErrors.push(err51);
 errors++;
 }
 if(!((((data31 === "user") || (data31 === "assistant")) || (data31 === "system")) || (data31 === "developer"))){
-const err52 = {instancePath:instancePath+"/input/" + i0+"/role",schemaPath:"#/properties/input/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema135.properties.input.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err52 = {instancePath:instancePath+"/input/" + i0+"/role",schemaPath:"#/properties/input/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema137.properties.input.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -17237,7 +17074,7 @@ errors++;
 if(data3.phase !== undefined){
 let data32 = data3.phase;
 if((typeof data32 !== "string") && (data32 !== null)){
-const err53 = {instancePath:instancePath+"/input/" + i0+"/phase",schemaPath:"#/properties/input/items/properties/phase/type",keyword:"type",params:{type: schema135.properties.input.items.properties.phase.type},message:"must be string,null"};
+const err53 = {instancePath:instancePath+"/input/" + i0+"/phase",schemaPath:"#/properties/input/items/properties/phase/type",keyword:"type",params:{type: schema137.properties.input.items.properties.phase.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -17262,7 +17099,7 @@ errors++;
 if(data3.content !== undefined){
 let data33 = data3.content;
 if((typeof data33 !== "string") && (!(Array.isArray(data33)))){
-const err55 = {instancePath:instancePath+"/input/" + i0+"/content",schemaPath:"#/properties/input/items/properties/content/type",keyword:"type",params:{type: schema135.properties.input.items.properties.content.type},message:"must be string,array"};
+const err55 = {instancePath:instancePath+"/input/" + i0+"/content",schemaPath:"#/properties/input/items/properties/content/type",keyword:"type",params:{type: schema137.properties.input.items.properties.content.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -17563,7 +17400,7 @@ if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
 if(data34.type !== undefined){
 let data49 = data34.type;
 if(typeof data49 === "string"){
-if(!pattern90.test(data49)){
+if(!pattern89.test(data49)){
 const err76 = {};
 if(vErrors === null){
 vErrors = [err76];
@@ -17683,7 +17520,7 @@ vErrors.push(err83);
 errors++;
 }
 for(const key2 in data34){
-if(!(func7.call(schema135.properties.input.items.properties.content.items.properties, key2))){
+if(!(func7.call(schema137.properties.input.items.properties.content.items.properties, key2))){
 const err84 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1,schemaPath:"#/properties/input/items/properties/content/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err84];
@@ -17707,7 +17544,7 @@ vErrors.push(err85);
 errors++;
 }
 if(!((((data54 === "input_text") || (data54 === "output_text")) || (data54 === "refusal")) || (data54 === "input_image"))){
-const err86 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/input/items/properties/content/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.input.items.properties.content.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err86 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/input/items/properties/content/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema137.properties.input.items.properties.content.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -17795,7 +17632,7 @@ errors++;
 if(data34.detail !== undefined){
 let data58 = data34.detail;
 if((typeof data58 !== "string") && (data58 !== null)){
-const err93 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/detail",schemaPath:"#/properties/input/items/properties/content/items/properties/detail/type",keyword:"type",params:{type: schema135.properties.input.items.properties.content.items.properties.detail.type},message:"must be string,null"};
+const err93 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/detail",schemaPath:"#/properties/input/items/properties/content/items/properties/detail/type",keyword:"type",params:{type: schema137.properties.input.items.properties.content.items.properties.detail.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -17805,7 +17642,7 @@ vErrors.push(err93);
 errors++;
 }
 if(!((data58 === "auto") || (data58 === null))){
-const err94 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/detail",schemaPath:"#/properties/input/items/properties/content/items/properties/detail/enum",keyword:"enum",params:{allowedValues: schema135.properties.input.items.properties.content.items.properties.detail.enum},message:"must be equal to one of the allowed values"};
+const err94 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/detail",schemaPath:"#/properties/input/items/properties/content/items/properties/detail/enum",keyword:"enum",params:{allowedValues: schema137.properties.input.items.properties.content.items.properties.detail.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -17818,7 +17655,7 @@ errors++;
 if(data34.annotations !== undefined){
 let data59 = data34.annotations;
 if((!(Array.isArray(data59))) && (data59 !== null)){
-const err95 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations",schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/type",keyword:"type",params:{type: schema135.properties.input.items.properties.content.items.properties.annotations.type},message:"must be array,null"};
+const err95 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations",schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/type",keyword:"type",params:{type: schema137.properties.input.items.properties.content.items.properties.annotations.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -17895,7 +17732,7 @@ errors++;
 if(data34.logprobs !== undefined){
 let data61 = data34.logprobs;
 if((!(Array.isArray(data61))) && (data61 !== null)){
-const err101 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs",schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/type",keyword:"type",params:{type: schema135.properties.input.items.properties.content.items.properties.logprobs.type},message:"must be array,null"};
+const err101 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs",schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/type",keyword:"type",params:{type: schema137.properties.input.items.properties.content.items.properties.logprobs.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -17981,7 +17818,7 @@ errors++;
 if(data3.name !== undefined){
 let data64 = data3.name;
 if((typeof data64 !== "string") && (data64 !== null)){
-const err108 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/type",keyword:"type",params:{type: schema135.properties.input.items.properties.name.type},message:"must be string,null"};
+const err108 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/type",keyword:"type",params:{type: schema137.properties.input.items.properties.name.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -18092,7 +17929,7 @@ errors++;
 if(data3.output !== undefined){
 let data67 = data3.output;
 if((typeof data67 !== "string") && (!(Array.isArray(data67)))){
-const err117 = {instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/type",keyword:"type",params:{type: schema135.properties.input.items.properties.output.type},message:"must be string,array"};
+const err117 = {instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/type",keyword:"type",params:{type: schema137.properties.input.items.properties.output.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -18173,7 +18010,7 @@ vErrors.push(err123);
 errors++;
 }
 if(!(data69 === "input_text")){
-const err124 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.input.items.properties.output.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err124 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema137.properties.input.items.properties.output.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -18275,7 +18112,7 @@ errors++;
 if(data.instructions !== undefined){
 let data74 = data.instructions;
 if((typeof data74 !== "string") && (data74 !== null)){
-const err132 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: schema135.properties.instructions.type},message:"must be string,null"};
+const err132 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: schema137.properties.instructions.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -18300,7 +18137,7 @@ errors++;
 if(data.text !== undefined){
 let data75 = data.text;
 if((!(data75 && typeof data75 == "object" && !Array.isArray(data75))) && (data75 !== null)){
-const err134 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: schema135.properties.text.type},message:"must be object,null"};
+const err134 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: schema137.properties.text.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -18325,7 +18162,7 @@ errors++;
 if(data75.format !== undefined){
 let data76 = data75.format;
 if((!(data76 && typeof data76 == "object" && !Array.isArray(data76))) && (data76 !== null)){
-const err136 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/type",keyword:"type",params:{type: schema135.properties.text.properties.format.type},message:"must be object,null"};
+const err136 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/type",keyword:"type",params:{type: schema137.properties.text.properties.format.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -18499,7 +18336,7 @@ vErrors.push(err147);
 errors++;
 }
 if(!(((data82 === "text") || (data82 === "json_schema")) || (data82 === "json_object"))){
-const err148 = {instancePath:instancePath+"/text/format/type",schemaPath:"#/properties/text/properties/format/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.text.properties.format.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err148 = {instancePath:instancePath+"/text/format/type",schemaPath:"#/properties/text/properties/format/properties/type/enum",keyword:"enum",params:{allowedValues: schema137.properties.text.properties.format.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -18598,7 +18435,7 @@ errors++;
 if(data76.description !== undefined){
 let data85 = data76.description;
 if((typeof data85 !== "string") && (data85 !== null)){
-const err156 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/type",keyword:"type",params:{type: schema135.properties.text.properties.format.properties.description.type},message:"must be string,null"};
+const err156 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/type",keyword:"type",params:{type: schema137.properties.text.properties.format.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -18623,7 +18460,7 @@ errors++;
 if(data76.strict !== undefined){
 let data86 = data76.strict;
 if((typeof data86 !== "boolean") && (data86 !== null)){
-const err158 = {instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/properties/strict/type",keyword:"type",params:{type: schema135.properties.text.properties.format.properties.strict.type},message:"must be boolean,null"};
+const err158 = {instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/properties/strict/type",keyword:"type",params:{type: schema137.properties.text.properties.format.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -18638,7 +18475,7 @@ errors++;
 if(data75.verbosity !== undefined){
 let data87 = data75.verbosity;
 if((typeof data87 !== "string") && (data87 !== null)){
-const err159 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/type",keyword:"type",params:{type: schema135.properties.text.properties.verbosity.type},message:"must be string,null"};
+const err159 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/type",keyword:"type",params:{type: schema137.properties.text.properties.verbosity.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -18648,7 +18485,7 @@ vErrors.push(err159);
 errors++;
 }
 if(!((data87 === "medium") || (data87 === null))){
-const err160 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema135.properties.text.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err160 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema137.properties.text.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -18663,7 +18500,7 @@ errors++;
 if(data.tools !== undefined){
 let data88 = data.tools;
 if((!(Array.isArray(data88))) && (data88 !== null)){
-const err161 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema135.properties.tools.type},message:"must be array,null"};
+const err161 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema137.properties.tools.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -18708,7 +18545,7 @@ vErrors.push(err164);
 errors++;
 }
 for(const key9 in data89){
-if(!(func7.call(schema135.properties.tools.items.properties, key9))){
+if(!(func7.call(schema137.properties.tools.items.properties, key9))){
 const err165 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err165];
@@ -18732,7 +18569,7 @@ vErrors.push(err166);
 errors++;
 }
 if(!(data90 === "function")){
-const err167 = {instancePath:instancePath+"/tools/" + i4+"/type",schemaPath:"#/properties/tools/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err167 = {instancePath:instancePath+"/tools/" + i4+"/type",schemaPath:"#/properties/tools/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema137.properties.tools.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -18780,7 +18617,7 @@ errors++;
 if(data89.description !== undefined){
 let data92 = data89.description;
 if((typeof data92 !== "string") && (data92 !== null)){
-const err171 = {instancePath:instancePath+"/tools/" + i4+"/description",schemaPath:"#/properties/tools/items/properties/description/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.description.type},message:"must be string,null"};
+const err171 = {instancePath:instancePath+"/tools/" + i4+"/description",schemaPath:"#/properties/tools/items/properties/description/type",keyword:"type",params:{type: schema137.properties.tools.items.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -18805,7 +18642,7 @@ errors++;
 if(data89.parameters !== undefined){
 let data93 = data89.parameters;
 if((!(data93 && typeof data93 == "object" && !Array.isArray(data93))) && (data93 !== null)){
-const err173 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.parameters.type},message:"must be object,null"};
+const err173 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/type",keyword:"type",params:{type: schema137.properties.tools.items.properties.parameters.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -18856,7 +18693,7 @@ errors++;
 if(data89.strict !== undefined){
 let data94 = data89.strict;
 if((typeof data94 !== "boolean") && (data94 !== null)){
-const err177 = {instancePath:instancePath+"/tools/" + i4+"/strict",schemaPath:"#/properties/tools/items/properties/strict/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.strict.type},message:"must be boolean,null"};
+const err177 = {instancePath:instancePath+"/tools/" + i4+"/strict",schemaPath:"#/properties/tools/items/properties/strict/type",keyword:"type",params:{type: schema137.properties.tools.items.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -18869,7 +18706,7 @@ errors++;
 if(data89.async !== undefined){
 let data95 = data89.async;
 if((typeof data95 !== "boolean") && (data95 !== null)){
-const err178 = {instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"#/properties/tools/items/properties/async/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.async.type},message:"must be boolean,null"};
+const err178 = {instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"#/properties/tools/items/properties/async/type",keyword:"type",params:{type: schema137.properties.tools.items.properties.async.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -18879,7 +18716,7 @@ vErrors.push(err178);
 errors++;
 }
 if(!((data95 === false) || (data95 === null))){
-const err179 = {instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"#/properties/tools/items/properties/async/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.async.enum},message:"must be equal to one of the allowed values"};
+const err179 = {instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"#/properties/tools/items/properties/async/enum",keyword:"enum",params:{allowedValues: schema137.properties.tools.items.properties.async.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -18892,7 +18729,7 @@ errors++;
 if(data89.defer_loading !== undefined){
 let data96 = data89.defer_loading;
 if((typeof data96 !== "boolean") && (data96 !== null)){
-const err180 = {instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/type",keyword:"type",params:{type: schema135.properties.tools.items.properties.defer_loading.type},message:"must be boolean,null"};
+const err180 = {instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/type",keyword:"type",params:{type: schema137.properties.tools.items.properties.defer_loading.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -18902,7 +18739,7 @@ vErrors.push(err180);
 errors++;
 }
 if(!((data96 === false) || (data96 === null))){
-const err181 = {instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/enum",keyword:"enum",params:{allowedValues: schema135.properties.tools.items.properties.defer_loading.enum},message:"must be equal to one of the allowed values"};
+const err181 = {instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/enum",keyword:"enum",params:{allowedValues: schema137.properties.tools.items.properties.defer_loading.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -18953,7 +18790,7 @@ errors++;
 if(data.tool_choice !== undefined){
 let data99 = data.tool_choice;
 if(((typeof data99 !== "string") && (!(data99 && typeof data99 == "object" && !Array.isArray(data99)))) && (data99 !== null)){
-const err185 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema135.properties.tool_choice.type},message:"must be string,object,null"};
+const err185 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/type",keyword:"type",params:{type: schema138.type},message:"must be string,object,null"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -18964,7 +18801,7 @@ errors++;
 }
 if(typeof data99 === "string"){
 if(data99.length > 10 && (data99.length > 20 || func1(data99) > 10)){
-const err186 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
+const err186 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -18974,7 +18811,7 @@ vErrors.push(err186);
 errors++;
 }
 if(!pattern86.test(data99)){
-const err187 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""};
+const err187 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -18986,7 +18823,7 @@ errors++;
 }
 if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
 if(data99.type === undefined){
-const err188 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+const err188 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -18996,7 +18833,7 @@ vErrors.push(err188);
 errors++;
 }
 if(data99.name === undefined){
-const err189 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+const err189 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -19007,7 +18844,7 @@ errors++;
 }
 for(const key11 in data99){
 if(!((key11 === "type") || (key11 === "name"))){
-const err190 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+const err190 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -19020,7 +18857,7 @@ errors++;
 if(data99.type !== undefined){
 let data100 = data99.type;
 if(typeof data100 !== "string"){
-const err191 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err191 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"contract#/$defs/ResponseToolChoice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -19030,7 +18867,7 @@ vErrors.push(err191);
 errors++;
 }
 if(!(data100 === "function")){
-const err192 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/enum",keyword:"enum",params:{allowedValues: schema135.properties.tool_choice.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err192 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"contract#/$defs/ResponseToolChoice/properties/type/enum",keyword:"enum",params:{allowedValues: schema138.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -19044,7 +18881,7 @@ if(data99.name !== undefined){
 let data101 = data99.name;
 if(typeof data101 === "string"){
 if(data101.length > 64 && (data101.length > 128 || func1(data101) > 64)){
-const err193 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const err193 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ResponseToolChoice/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -19054,7 +18891,7 @@ vErrors.push(err193);
 errors++;
 }
 if(!pattern12.test(data101)){
-const err194 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+const err194 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ResponseToolChoice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -19065,7 +18902,7 @@ errors++;
 }
 }
 else {
-const err195 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"#/properties/tool_choice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err195 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ResponseToolChoice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -19080,7 +18917,7 @@ errors++;
 if(data.parallel_tool_calls !== undefined){
 let data102 = data.parallel_tool_calls;
 if((typeof data102 !== "boolean") && (data102 !== null)){
-const err196 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema135.properties.parallel_tool_calls.type},message:"must be boolean,null"};
+const err196 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema137.properties.parallel_tool_calls.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -19093,7 +18930,7 @@ errors++;
 if(data.temperature !== undefined){
 let data103 = data.temperature;
 if((!((typeof data103 == "number") && (isFinite(data103)))) && (data103 !== null)){
-const err197 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema135.properties.temperature.type},message:"must be number,null"};
+const err197 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema137.properties.temperature.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -19128,7 +18965,7 @@ errors++;
 if(data.top_p !== undefined){
 let data104 = data.top_p;
 if((!((typeof data104 == "number") && (isFinite(data104)))) && (data104 !== null)){
-const err200 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema135.properties.top_p.type},message:"must be number,null"};
+const err200 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema137.properties.top_p.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -19163,7 +19000,7 @@ errors++;
 if(data.presence_penalty !== undefined){
 let data105 = data.presence_penalty;
 if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
-const err203 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema135.properties.presence_penalty.type},message:"must be number,null"};
+const err203 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema137.properties.presence_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -19198,7 +19035,7 @@ errors++;
 if(data.frequency_penalty !== undefined){
 let data106 = data.frequency_penalty;
 if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
-const err206 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema135.properties.frequency_penalty.type},message:"must be number,null"};
+const err206 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema137.properties.frequency_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -19233,7 +19070,7 @@ errors++;
 if(data.max_output_tokens !== undefined){
 let data107 = data.max_output_tokens;
 if((!(((typeof data107 == "number") && (!(data107 % 1) && !isNaN(data107))) && (isFinite(data107)))) && (data107 !== null)){
-const err209 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema135.properties.max_output_tokens.type},message:"must be integer,null"};
+const err209 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema137.properties.max_output_tokens.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -19268,7 +19105,7 @@ errors++;
 if(data.reasoning !== undefined){
 let data108 = data.reasoning;
 if((!(data108 && typeof data108 == "object" && !Array.isArray(data108))) && (data108 !== null)){
-const err212 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema135.properties.reasoning.type},message:"must be object,null"};
+const err212 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema137.properties.reasoning.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -19293,7 +19130,7 @@ errors++;
 if(data108.effort !== undefined){
 let data109 = data108.effort;
 if((typeof data109 !== "string") && (data109 !== null)){
-const err214 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema135.properties.reasoning.properties.effort.type},message:"must be string,null"};
+const err214 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema137.properties.reasoning.properties.effort.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -19303,7 +19140,7 @@ vErrors.push(err214);
 errors++;
 }
 if(!(((((((data109 === "none") || (data109 === "minimal")) || (data109 === "low")) || (data109 === "medium")) || (data109 === "high")) || (data109 === "xhigh")) || (data109 === null))){
-const err215 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema135.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
+const err215 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema137.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -19316,7 +19153,7 @@ errors++;
 if(data108.summary !== undefined){
 let data110 = data108.summary;
 if((typeof data110 !== "string") && (data110 !== null)){
-const err216 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema135.properties.reasoning.properties.summary.type},message:"must be string,null"};
+const err216 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema137.properties.reasoning.properties.summary.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -19326,7 +19163,7 @@ vErrors.push(err216);
 errors++;
 }
 if(!((data110 === "auto") || (data110 === null))){
-const err217 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema135.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"};
+const err217 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema137.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -19353,7 +19190,7 @@ errors++;
 if(data.stream !== undefined){
 let data112 = data.stream;
 if((typeof data112 !== "boolean") && (data112 !== null)){
-const err219 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema135.properties.stream.type},message:"must be boolean,null"};
+const err219 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema137.properties.stream.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -19366,7 +19203,7 @@ errors++;
 if(data.stream_options !== undefined){
 let data113 = data.stream_options;
 if((!(data113 && typeof data113 == "object" && !Array.isArray(data113))) && (data113 !== null)){
-const err220 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema135.properties.stream_options.type},message:"must be object,null"};
+const err220 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema137.properties.stream_options.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -19391,7 +19228,7 @@ errors++;
 if(data113.include_obfuscation !== undefined){
 let data114 = data113.include_obfuscation;
 if((typeof data114 !== "boolean") && (data114 !== null)){
-const err222 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema135.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
+const err222 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema137.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -19401,7 +19238,7 @@ vErrors.push(err222);
 errors++;
 }
 if(!((data114 === false) || (data114 === null))){
-const err223 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/enum",keyword:"enum",params:{allowedValues: schema135.properties.stream_options.properties.include_obfuscation.enum},message:"must be equal to one of the allowed values"};
+const err223 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/enum",keyword:"enum",params:{allowedValues: schema137.properties.stream_options.properties.include_obfuscation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -19416,7 +19253,7 @@ errors++;
 if(data.metadata !== undefined){
 let data115 = data.metadata;
 if((!(data115 && typeof data115 == "object" && !Array.isArray(data115))) && (data115 !== null)){
-const err224 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema135.properties.metadata.type},message:"must be object,null"};
+const err224 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema137.properties.metadata.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -19437,7 +19274,7 @@ vErrors.push(err225);
 errors++;
 }
 for(const key14 in data115){
-const _errs191 = errors;
+const _errs192 = errors;
 if(typeof key14 === "string"){
 if(key14.length > 64 && (key14.length > 128 || func1(key14) > 64)){
 const err226 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key14};
@@ -19450,8 +19287,8 @@ vErrors.push(err226);
 errors++;
 }
 }
-var valid47 = _errs191 === errors;
-if(!valid47){
+var valid48 = _errs192 === errors;
+if(!valid48){
 const err227 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key14},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err227];
@@ -19492,7 +19329,7 @@ errors++;
 if(data.include !== undefined){
 let data117 = data.include;
 if((!(Array.isArray(data117))) && (data117 !== null)){
-const err230 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema135.properties.include.type},message:"must be array,null"};
+const err230 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema137.properties.include.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -19526,7 +19363,7 @@ vErrors.push(err232);
 errors++;
 }
 if(!(((((((data118 === "reasoning.encrypted_content") || (data118 === "web_search_call.action.sources")) || (data118 === "web_search_call.results")) || (data118 === "code_interpreter_call.outputs")) || (data118 === "computer_call_output.output.image_url")) || (data118 === "file_search_call.results")) || (data118 === "message.input_image.image_url"))){
-const err233 = {instancePath:instancePath+"/include/" + i5,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema135.properties.include.items.enum},message:"must be equal to one of the allowed values"};
+const err233 = {instancePath:instancePath+"/include/" + i5,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema137.properties.include.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -19541,7 +19378,7 @@ errors++;
 if(data.store !== undefined){
 let data119 = data.store;
 if((typeof data119 !== "boolean") && (data119 !== null)){
-const err234 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema135.properties.store.type},message:"must be boolean,null"};
+const err234 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema137.properties.store.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -19554,7 +19391,7 @@ errors++;
 if(data.user !== undefined){
 let data120 = data.user;
 if((typeof data120 !== "string") && (data120 !== null)){
-const err235 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema135.properties.user.type},message:"must be string,null"};
+const err235 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema137.properties.user.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -19579,7 +19416,7 @@ errors++;
 if(data.safety_identifier !== undefined){
 let data121 = data.safety_identifier;
 if((typeof data121 !== "string") && (data121 !== null)){
-const err237 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema135.properties.safety_identifier.type},message:"must be string,null"};
+const err237 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema137.properties.safety_identifier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -19604,7 +19441,7 @@ errors++;
 if(data.prompt_cache_key !== undefined){
 let data122 = data.prompt_cache_key;
 if((typeof data122 !== "string") && (data122 !== null)){
-const err239 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema135.properties.prompt_cache_key.type},message:"must be string,null"};
+const err239 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema137.properties.prompt_cache_key.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -19629,7 +19466,7 @@ errors++;
 if(data.prompt_cache_retention !== undefined){
 let data123 = data.prompt_cache_retention;
 if((typeof data123 !== "string") && (data123 !== null)){
-const err241 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema135.properties.prompt_cache_retention.type},message:"must be string,null"};
+const err241 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema137.properties.prompt_cache_retention.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -19654,7 +19491,7 @@ errors++;
 if(data.background !== undefined){
 let data124 = data.background;
 if((typeof data124 !== "boolean") && (data124 !== null)){
-const err243 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema135.properties.background.type},message:"must be boolean,null"};
+const err243 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema137.properties.background.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -19664,7 +19501,7 @@ vErrors.push(err243);
 errors++;
 }
 if(!((data124 === false) || (data124 === null))){
-const err244 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/enum",keyword:"enum",params:{allowedValues: schema135.properties.background.enum},message:"must be equal to one of the allowed values"};
+const err244 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/enum",keyword:"enum",params:{allowedValues: schema137.properties.background.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -19677,7 +19514,7 @@ errors++;
 if(data.truncation !== undefined){
 let data125 = data.truncation;
 if((typeof data125 !== "string") && (data125 !== null)){
-const err245 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema135.properties.truncation.type},message:"must be string,null"};
+const err245 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema137.properties.truncation.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -19687,7 +19524,7 @@ vErrors.push(err245);
 errors++;
 }
 if(!((data125 === "disabled") || (data125 === null))){
-const err246 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema135.properties.truncation.enum},message:"must be equal to one of the allowed values"};
+const err246 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema137.properties.truncation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -19700,7 +19537,7 @@ errors++;
 if(data.service_tier !== undefined){
 let data126 = data.service_tier;
 if((typeof data126 !== "string") && (data126 !== null)){
-const err247 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema135.properties.service_tier.type},message:"must be string,null"};
+const err247 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema137.properties.service_tier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -19710,7 +19547,7 @@ vErrors.push(err247);
 errors++;
 }
 if(!(((data126 === "auto") || (data126 === "default")) || (data126 === null))){
-const err248 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema135.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
+const err248 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema137.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -19723,7 +19560,7 @@ errors++;
 if(data.top_logprobs !== undefined){
 let data127 = data.top_logprobs;
 if((!(((typeof data127 == "number") && (!(data127 % 1) && !isNaN(data127))) && (isFinite(data127)))) && (data127 !== null)){
-const err249 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema135.properties.top_logprobs.type},message:"must be integer,null"};
+const err249 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema137.properties.top_logprobs.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -19862,40 +19699,40 @@ vErrors.push(err260);
 }
 errors++;
 }
-validate93.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
-validate93.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createResponseBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate92.evaluated;
+const evaluated0 = validate96.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate93(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+if(!(validate97(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
 errors = vErrors.length;
 }
-validate92.errors = vErrors;
+validate96.errors = vErrors;
 return errors === 0;
 }
-validate92.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate96.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listModelsParameters = validate97;
-const schema138 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
+export const listModelsParameters = validate100;
+const schema139 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listModelsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate97.evaluated;
+const evaluated0 = validate100.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19977,20 +19814,20 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate97.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
-validate97.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate100.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getModelParameters = validate98;
-const schema139 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
-const pattern95 = new RegExp("^[!-~]{1,401}$", "u");
+export const getModelParameters = validate101;
+const schema140 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
+const pattern94 = new RegExp("^[!-~]{1,401}$", "u");
 
-function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getModelParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate98.evaluated;
+const evaluated0 = validate101.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20046,7 +19883,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern95.test(data1)){
+if(!pattern94.test(data1)){
 const err4 = {instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,401}$"},message:"must match pattern \""+"^[!-~]{1,401}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -20129,19 +19966,19 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate98.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
-validate98.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate101.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listLocationsParameters = validate99;
-const schema140 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
+export const listLocationsParameters = validate102;
+const schema141 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
 
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listLocationsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate99.evaluated;
+const evaluated0 = validate102.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20202,7 +20039,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data2 === "exclude") || (data2 === "include")) || (data2 === "only"))){
-const err4 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema140.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema141.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -20363,19 +20200,19 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate99.errors = vErrors;
+validate102.errors = vErrors;
 return errors === 0;
 }
-validate99.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate102.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createLocationParameters = validate100;
-const schema141 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
+export const createLocationParameters = validate103;
+const schema142 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate100.evaluated;
+const evaluated0 = validate103.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20504,32 +20341,32 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate100.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
-validate100.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate103.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createLocationBody = validate101;
-const schema142 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
-const schema143 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_bp":{"type":"integer","description":"Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.","minimum":0,"maximum":10000,"examples":[900]},"fee_rate_bp":{"type":"integer","description":"Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.","minimum":0,"maximum":10000,"examples":[250]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
-const schema144 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
-const schema145 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
-const schema153 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
-const pattern99 = new RegExp("^[A-Z]{3}$", "u");
-const pattern100 = new RegExp("^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", "u");
-const pattern101 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
-const schema146 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
-const schema147 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
-const schema148 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
-const schema149 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
-const schema150 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
-const schema151 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
-const schema152 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
+export const createLocationBody = validate104;
+const schema143 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
+const schema144 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_bp":{"type":"integer","description":"Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.","minimum":0,"maximum":10000,"examples":[900]},"fee_rate_bp":{"type":"integer","description":"Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.","minimum":0,"maximum":10000,"examples":[250]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
+const schema145 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
+const schema146 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
+const schema154 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
+const pattern98 = new RegExp("^[A-Z]{3}$", "u");
+const pattern99 = new RegExp("^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", "u");
+const pattern100 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
+const schema147 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
+const schema148 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
+const schema149 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
+const schema150 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
+const schema151 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
+const schema152 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
+const schema153 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
 
-function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate105.evaluated;
+const evaluated0 = validate108.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20650,16 +20487,16 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate105.errors = vErrors;
+validate108.errors = vErrors;
 return errors === 0;
 }
-validate105.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate108.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate104.evaluated;
+const evaluated0 = validate107.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20784,8 +20621,8 @@ errors++;
 }
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate105(data2[i0], {instancePath:instancePath+"/spots/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate105.errors : vErrors.concat(validate105.errors);
+if(!(validate108(data2[i0], {instancePath:instancePath+"/spots/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
 errors = vErrors.length;
 }
 }
@@ -20812,16 +20649,16 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate104.errors = vErrors;
+validate107.errors = vErrors;
 return errors === 0;
 }
-validate104.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate107.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate103.evaluated;
+const evaluated0 = validate106.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20841,8 +20678,8 @@ errors++;
 }
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate104(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+if(!(validate107(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
 errors = vErrors.length;
 }
 }
@@ -20857,16 +20694,16 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate103.errors = vErrors;
+validate106.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate106.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate102.evaluated;
+const evaluated0 = validate105.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20974,7 +20811,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern99.test(data1)){
+if(!pattern98.test(data1)){
 const err9 = {instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -21019,7 +20856,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern100.test(data2)){
+if(!pattern99.test(data2)){
 const err13 = {instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -21054,7 +20891,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern101.test(data3)){
+if(!pattern100.test(data3)){
 const err16 = {instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -21147,8 +20984,8 @@ errors++;
 }
 }
 if(data.zones !== undefined){
-if(!(validate103(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+if(!(validate106(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
 errors = vErrors.length;
 }
 }
@@ -21175,41 +21012,41 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate102.errors = vErrors;
+validate105.errors = vErrors;
 return errors === 0;
 }
-validate102.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate105.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createLocationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate101.evaluated;
+const evaluated0 = validate104.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate102(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate102.errors : vErrors.concat(validate102.errors);
+if(!(validate105(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate105.errors : vErrors.concat(validate105.errors);
 errors = vErrors.length;
 }
-validate101.errors = vErrors;
+validate104.errors = vErrors;
 return errors === 0;
 }
-validate101.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate104.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getLocationParameters = validate110;
-const schema154 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
-const schema155 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
+export const getLocationParameters = validate113;
+const schema155 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
+const schema156 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
 
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate110.evaluated;
+const evaluated0 = validate113.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21365,19 +21202,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate110.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
-validate110.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate113.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateLocationParameters = validate111;
-const schema156 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
+export const updateLocationParameters = validate114;
+const schema157 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
 
-function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate111.evaluated;
+const evaluated0 = validate114.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21533,23 +21370,23 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate111.errors = vErrors;
+validate114.errors = vErrors;
 return errors === 0;
 }
-validate111.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate114.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateLocationBody = validate112;
-const schema158 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
-const schema159 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_bp":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_bp":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_bp":2100}]};
-const schema161 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
-const schema163 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
-const schema164 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.","minimum":0,"maximum":10000,"examples":[900]};
-const schema165 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.","minimum":0,"maximum":10000,"examples":[250]};
+export const updateLocationBody = validate115;
+const schema159 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
+const schema160 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_bp":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_bp":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_bp":2100}]};
+const schema162 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
+const schema164 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
+const schema165 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.","minimum":0,"maximum":10000,"examples":[900]};
+const schema166 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.","minimum":0,"maximum":10000,"examples":[250]};
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate113.evaluated;
+const evaluated0 = validate116.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21558,7 +21395,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema159.properties, key0))){
+if(!(func7.call(schema160.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -21627,7 +21464,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!pattern99.test(data1)){
+if(!pattern98.test(data1)){
 const err6 = {instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -21672,7 +21509,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern100.test(data2)){
+if(!pattern99.test(data2)){
 const err10 = {instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -21707,7 +21544,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern101.test(data3)){
+if(!pattern100.test(data3)){
 const err13 = {instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -21800,8 +21637,8 @@ errors++;
 }
 }
 if(data.zones !== undefined){
-if(!(validate103(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+if(!(validate106(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
 errors = vErrors.length;
 }
 }
@@ -21953,40 +21790,40 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate113.errors = vErrors;
+validate116.errors = vErrors;
 return errors === 0;
 }
-validate113.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate116.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateLocationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate112.evaluated;
+const evaluated0 = validate115.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate113(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
+if(!(validate116(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
 errors = vErrors.length;
 }
-validate112.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
-validate112.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate115.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listFiscalDaysParameters = validate116;
-const schema170 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
+export const listFiscalDaysParameters = validate119;
+const schema171 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
 
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listFiscalDaysParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate116.evaluated;
+const evaluated0 = validate119.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22232,21 +22069,21 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate116.errors = vErrors;
+validate119.errors = vErrors;
 return errors === 0;
 }
-validate116.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate119.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getFiscalDayParameters = validate117;
-const schema172 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
-const schema174 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","maxLength":10,"examples":["2026-11-06"]};
+export const getFiscalDayParameters = validate120;
+const schema173 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
+const schema175 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","maxLength":10,"examples":["2026-11-06"]};
 const formats8 = require("ajv-formats/dist/formats").fullFormats.date;
 
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getFiscalDayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate117.evaluated;
+const evaluated0 = validate120.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22447,19 +22284,19 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate117.errors = vErrors;
+validate120.errors = vErrors;
 return errors === 0;
 }
-validate117.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate120.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const closeFiscalDayParameters = validate118;
-const schema175 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"closeFiscalDayParameters"};
+export const closeFiscalDayParameters = validate121;
+const schema176 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"closeFiscalDayParameters"};
 
-function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="closeFiscalDayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate118.evaluated;
+const evaluated0 = validate121.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22660,19 +22497,19 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate118.errors = vErrors;
+validate121.errors = vErrors;
 return errors === 0;
 }
-validate118.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate121.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listCategoriesParameters = validate119;
-const schema178 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
+export const listCategoriesParameters = validate122;
+const schema179 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
 
-function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listCategoriesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate119.evaluated;
+const evaluated0 = validate122.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22778,7 +22615,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "exclude") || (data3 === "include")) || (data3 === "only"))){
-const err8 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema178.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema179.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -22939,19 +22776,19 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate119.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
-validate119.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate122.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createCategoryParameters = validate120;
-const schema179 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
+export const createCategoryParameters = validate123;
+const schema180 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
 
-function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate120.evaluated;
+const evaluated0 = validate123.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23080,20 +22917,20 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate120.errors = vErrors;
+validate123.errors = vErrors;
 return errors === 0;
 }
-validate120.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate123.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createCategoryBody = validate121;
-const schema180 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
-const schema181 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
-const schema183 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
+export const createCategoryBody = validate124;
+const schema181 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
+const schema182 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
+const schema184 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
 
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate122.evaluated;
+const evaluated0 = validate125.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23236,42 +23073,42 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate122.errors = vErrors;
+validate125.errors = vErrors;
 return errors === 0;
 }
-validate122.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createCategoryBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate121.evaluated;
+const evaluated0 = validate124.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate122(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+if(!(validate125(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
 errors = vErrors.length;
 }
-validate121.errors = vErrors;
+validate124.errors = vErrors;
 return errors === 0;
 }
-validate121.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate124.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getCategoryParameters = validate124;
-const schema185 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
-const schema186 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
-const pattern124 = new RegExp("^cat_[0-9a-f]{32}$", "u");
+export const getCategoryParameters = validate127;
+const schema186 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
+const schema187 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
+const pattern123 = new RegExp("^cat_[0-9a-f]{32}$", "u");
 
-function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate124.evaluated;
+const evaluated0 = validate127.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23317,7 +23154,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern124.test(data1)){
+if(!pattern123.test(data1)){
 const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -23427,19 +23264,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate124.errors = vErrors;
+validate127.errors = vErrors;
 return errors === 0;
 }
-validate124.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate127.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateCategoryParameters = validate125;
-const schema187 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
+export const updateCategoryParameters = validate128;
+const schema188 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate125.evaluated;
+const evaluated0 = validate128.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23485,7 +23322,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern124.test(data1)){
+if(!pattern123.test(data1)){
 const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -23595,19 +23432,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate125.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
-validate125.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate128.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateCategoryBody = validate126;
-const schema189 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
-const schema190 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
+export const updateCategoryBody = validate129;
+const schema190 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
+const schema191 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate127.evaluated;
+const evaluated0 = validate130.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23697,7 +23534,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern124.test(data2)){
+if(!pattern123.test(data2)){
 const err7 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -23855,40 +23692,40 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate127.errors = vErrors;
+validate130.errors = vErrors;
 return errors === 0;
 }
-validate127.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate130.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateCategoryBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate126.evaluated;
+const evaluated0 = validate129.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate127(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
+if(!(validate130(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate130.errors : vErrors.concat(validate130.errors);
 errors = vErrors.length;
 }
-validate126.errors = vErrors;
+validate129.errors = vErrors;
 return errors === 0;
 }
-validate126.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate129.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listProductsParameters = validate129;
-const schema197 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
+export const listProductsParameters = validate132;
+const schema198 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
 
-function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listProductsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate129.evaluated;
+const evaluated0 = validate132.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24004,7 +23841,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern124.test(data3)){
+if(!pattern123.test(data3)){
 const err9 = {instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -24039,7 +23876,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "exclude") || (data4 === "include")) || (data4 === "only"))){
-const err12 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema197.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema198.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -24200,19 +24037,19 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate129.errors = vErrors;
+validate132.errors = vErrors;
 return errors === 0;
 }
-validate129.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate132.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createProductParameters = validate130;
-const schema198 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
+export const createProductParameters = validate133;
+const schema199 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
 
-function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate130.evaluated;
+const evaluated0 = validate133.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24341,28 +24178,28 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate130.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
-validate130.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate133.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createProductBody = validate131;
-const schema199 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
-const schema200 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
-const schema203 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
-const schema204 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
-const schema205 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
-const schema206 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
-const schema207 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
-const pattern139 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
-const schema208 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
-const schema209 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
+export const createProductBody = validate134;
+const schema200 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
+const schema201 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
+const schema204 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
+const schema205 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
+const schema206 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
+const schema207 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
+const schema208 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
+const pattern138 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
+const schema209 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
+const schema210 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
 const func0 = require("ajv/dist/runtime/equal").default;
 
-function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate133.evaluated;
+const evaluated0 = validate136.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24457,20 +24294,20 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate133.errors = vErrors;
+validate136.errors = vErrors;
 return errors === 0;
 }
-validate133.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate136.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema210 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
-const schema211 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
-const schema212 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
-const schema213 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
+const schema211 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
+const schema212 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
+const schema213 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
+const schema214 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
 
-function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate136.evaluated;
+const evaluated0 = validate139.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24636,16 +24473,16 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate136.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
-validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate135.evaluated;
+const evaluated0 = validate138.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24665,8 +24502,8 @@ errors++;
 }
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate136(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+if(!(validate139(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
 errors = vErrors.length;
 }
 }
@@ -24681,16 +24518,16 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate135.errors = vErrors;
+validate138.errors = vErrors;
 return errors === 0;
 }
-validate135.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate138.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate132.evaluated;
+const evaluated0 = validate135.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24739,7 +24576,7 @@ vErrors.push(err3);
 errors++;
 }
 for(const key0 in data){
-if(!(func7.call(schema200.properties, key0))){
+if(!(func7.call(schema201.properties, key0))){
 const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err4];
@@ -24798,7 +24635,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern124.test(data1)){
+if(!pattern123.test(data1)){
 const err9 = {instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -24958,7 +24795,7 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(!pattern139.test(data5)){
+if(!pattern138.test(data5)){
 const err23 = {instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err23];
@@ -25016,14 +24853,14 @@ errors++;
 }
 }
 if(data.tags !== undefined){
-if(!(validate133(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+if(!(validate136(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
 errors = vErrors.length;
 }
 }
 if(data.modifiers !== undefined){
-if(!(validate135(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+if(!(validate138(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
 errors = vErrors.length;
 }
 }
@@ -25062,41 +24899,41 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate132.errors = vErrors;
+validate135.errors = vErrors;
 return errors === 0;
 }
-validate132.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createProductBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate131.evaluated;
+const evaluated0 = validate134.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate132(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
+if(!(validate135(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
 errors = vErrors.length;
 }
-validate131.errors = vErrors;
+validate134.errors = vErrors;
 return errors === 0;
 }
-validate131.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate134.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getProductParameters = validate140;
-const schema216 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
-const schema217 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
+export const getProductParameters = validate143;
+const schema217 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
+const schema218 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
 
-function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate140.evaluated;
+const evaluated0 = validate143.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25252,19 +25089,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate140.errors = vErrors;
+validate143.errors = vErrors;
 return errors === 0;
 }
-validate140.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate143.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateProductParameters = validate141;
-const schema218 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
+export const updateProductParameters = validate144;
+const schema219 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
 
-function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate141.evaluated;
+const evaluated0 = validate144.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25420,19 +25257,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate141.errors = vErrors;
+validate144.errors = vErrors;
 return errors === 0;
 }
-validate141.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate144.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateProductBody = validate142;
-const schema220 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
-const schema221 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
+export const updateProductBody = validate145;
+const schema221 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
+const schema222 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
 
-function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate143.evaluated;
+const evaluated0 = validate146.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25441,7 +25278,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema221.properties, key0))){
+if(!(func7.call(schema222.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -25465,7 +25302,7 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(!pattern124.test(data0)){
+if(!pattern123.test(data0)){
 const err2 = {instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -25535,7 +25372,7 @@ errors++;
 if(data.description !== undefined){
 let data2 = data.description;
 if((typeof data2 !== "string") && (data2 !== null)){
-const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema221.properties.description.type},message:"must be string,null"};
+const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema222.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -25570,7 +25407,7 @@ errors++;
 if(data.image_url !== undefined){
 let data3 = data.image_url;
 if((typeof data3 !== "string") && (data3 !== null)){
-const err11 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema221.properties.image_url.type},message:"must be string,null"};
+const err11 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema222.properties.image_url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -25590,7 +25427,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern139.test(data3)){
+if(!pattern138.test(data3)){
 const err13 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -25605,7 +25442,7 @@ errors++;
 if(data.sku !== undefined){
 let data4 = data.sku;
 if((typeof data4 !== "string") && (data4 !== null)){
-const err14 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema221.properties.sku.type},message:"must be string,null"};
+const err14 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema222.properties.sku.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -25683,14 +25520,14 @@ errors++;
 }
 }
 if(data.tags !== undefined){
-if(!(validate133(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+if(!(validate136(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
 errors = vErrors.length;
 }
 }
 if(data.modifiers !== undefined){
-if(!(validate135(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+if(!(validate138(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
 errors = vErrors.length;
 }
 }
@@ -25801,7 +25638,7 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(!pattern99.test(data12)){
+if(!pattern98.test(data12)){
 const err30 = {instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err30];
@@ -25924,44 +25761,44 @@ vErrors.push(err40);
 }
 errors++;
 }
-validate143.errors = vErrors;
+validate146.errors = vErrors;
 return errors === 0;
 }
-validate143.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate146.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateProductBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate142.evaluated;
+const evaluated0 = validate145.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate143(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
+if(!(validate146(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
 errors = vErrors.length;
 }
-validate142.errors = vErrors;
+validate145.errors = vErrors;
 return errors === 0;
 }
-validate142.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate145.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listOrdersParameters = validate147;
-const schema231 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
-const schema232 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
-const schema235 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
-const schema233 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
+export const listOrdersParameters = validate150;
+const schema232 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
+const schema233 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
+const schema236 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
+const schema234 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
 const formats24 = require("ajv-formats/dist/formats").fullFormats["iso-date-time"];
-const pattern156 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
+const pattern155 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
 
-function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate148.evaluated;
+const evaluated0 = validate151.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26062,7 +25899,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern156.test(data)){
+if(!pattern155.test(data)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -26148,17 +25985,17 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate148.errors = vErrors;
+validate151.errors = vErrors;
 return errors === 0;
 }
-validate148.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate151.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listOrdersParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate147.evaluated;
+const evaluated0 = validate150.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26219,7 +26056,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data2 === "open") || (data2 === "completed")) || (data2 === "canceled"))){
-const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema232.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema233.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -26345,14 +26182,14 @@ errors++;
 }
 }
 if(data1.since !== undefined){
-if(!(validate148(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+if(!(validate151(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
 errors = vErrors.length;
 }
 }
 if(data1.until !== undefined){
-if(!(validate148(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+if(!(validate151(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
 errors = vErrors.length;
 }
 }
@@ -26482,19 +26319,19 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate147.errors = vErrors;
+validate150.errors = vErrors;
 return errors === 0;
 }
-validate147.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate150.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createOrderParameters = validate151;
-const schema236 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
+export const createOrderParameters = validate154;
+const schema237 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
 
-function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate151.evaluated;
+const evaluated0 = validate154.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26623,25 +26460,25 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate151.errors = vErrors;
+validate154.errors = vErrors;
 return errors === 0;
 }
-validate151.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate154.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createOrderBody = validate152;
-const schema237 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
-const schema238 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
-const schema246 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
-const schema248 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
-const pattern165 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
-const schema240 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
-const schema242 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
-const schema243 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
+export const createOrderBody = validate155;
+const schema238 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
+const schema239 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
+const schema247 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
+const schema249 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
+const pattern164 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
+const schema241 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
+const schema243 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
+const schema244 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
 
-function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate155.evaluated;
+const evaluated0 = validate158.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26752,16 +26589,16 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate155.errors = vErrors;
+validate158.errors = vErrors;
 return errors === 0;
 }
-validate155.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate158.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate154.evaluated;
+const evaluated0 = validate157.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26886,8 +26723,8 @@ errors++;
 }
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate155(data2[i0], {instancePath:instancePath+"/modifiers/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+if(!(validate158(data2[i0], {instancePath:instancePath+"/modifiers/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
 errors = vErrors.length;
 }
 }
@@ -26914,16 +26751,16 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate154.errors = vErrors;
+validate157.errors = vErrors;
 return errors === 0;
 }
-validate154.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate157.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate153.evaluated;
+const evaluated0 = validate156.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27023,8 +26860,8 @@ errors++;
 }
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate154(data1[i0], {instancePath:instancePath+"/items/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+if(!(validate157(data1[i0], {instancePath:instancePath+"/items/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
 errors = vErrors.length;
 }
 }
@@ -27171,7 +27008,7 @@ errors++;
 for(const key1 in data6){
 const _errs20 = errors;
 if(typeof key1 === "string"){
-if(!pattern165.test(key1)){
+if(!pattern164.test(key1)){
 const err20 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/OrderMetadata/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,40}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,40}$"+"\"",propertyName:key1};
 if(vErrors === null){
 vErrors = [err20];
@@ -27242,41 +27079,41 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate153.errors = vErrors;
+validate156.errors = vErrors;
 return errors === 0;
 }
-validate153.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate156.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createOrderBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate152.evaluated;
+const evaluated0 = validate155.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate153(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+if(!(validate156(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
-validate152.errors = vErrors;
+validate155.errors = vErrors;
 return errors === 0;
 }
-validate152.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate155.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getOrderParameters = validate159;
-const schema249 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
-const schema250 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
+export const getOrderParameters = validate162;
+const schema250 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
+const schema251 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
 
-function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate159.evaluated;
+const evaluated0 = validate162.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27432,19 +27269,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate159.errors = vErrors;
+validate162.errors = vErrors;
 return errors === 0;
 }
-validate159.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate162.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const completeOrderParameters = validate160;
-const schema251 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
+export const completeOrderParameters = validate163;
+const schema252 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
 
-function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="completeOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate160.evaluated;
+const evaluated0 = validate163.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27600,19 +27437,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate160.errors = vErrors;
+validate163.errors = vErrors;
 return errors === 0;
 }
-validate160.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate163.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const cancelOrderParameters = validate161;
-const schema253 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
+export const cancelOrderParameters = validate164;
+const schema254 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
 
-function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="cancelOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate161.evaluated;
+const evaluated0 = validate164.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27768,19 +27605,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate161.errors = vErrors;
+validate164.errors = vErrors;
 return errors === 0;
 }
-validate161.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate164.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listIntegrationsParameters = validate162;
-const schema255 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
+export const listIntegrationsParameters = validate165;
+const schema256 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
 
-function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listIntegrationsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate162.evaluated;
+const evaluated0 = validate165.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27831,7 +27668,7 @@ errors++;
 if(data1.status !== undefined){
 let data2 = data1.status;
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema255.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema256.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -28014,19 +27851,19 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate162.errors = vErrors;
+validate165.errors = vErrors;
 return errors === 0;
 }
-validate162.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate165.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createIntegrationParameters = validate163;
-const schema256 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
+export const createIntegrationParameters = validate166;
+const schema257 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
 
-function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate163.evaluated;
+const evaluated0 = validate166.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28155,28 +27992,28 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate163.errors = vErrors;
+validate166.errors = vErrors;
 return errors === 0;
 }
-validate163.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate166.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createIntegrationBody = validate164;
-const schema257 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
-const schema258 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"$ref":"contract#/$defs/SigningSecret"},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, as it does without `secret`. It cannot be combined with `secret` (`invalid-request`). `false` without `secret` means the same as `unsigned`.","examples":[true]},"unsigned":{"type":"boolean","description":"With `true` deliveries are not signed, so the receiver cannot tell who sent them. It cannot be combined with `secret` or `generate_secret` (`invalid-request`).","examples":[false]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"]}]};
-const schema259 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
-const schema260 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
-const schema267 = {"title":"SigningSecret","type":"string","description":"Secret that signs deliveries, in one of two forms:\n\n- `whsec_` followed by the base64 of 24 to 64 bytes, as Standard Webhooks writes secrets. These bytes are the key.\n- 24 to 64 printable ASCII characters. The bytes of the characters are the key. For libraries of Standard Webhooks,\n  write it as `whsec_` followed by the base64 of these bytes.","pattern":"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$","not":{"pattern":"^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)"},"minLength":24,"maxLength":94,"examples":["whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"]};
-const pattern172 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
-const pattern176 = new RegExp("^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)", "u");
-const pattern177 = new RegExp("^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$", "u");
+export const createIntegrationBody = validate167;
+const schema258 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
+const schema259 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"$ref":"contract#/$defs/SigningSecret"},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, as it does without `secret`. It cannot be combined with `secret` (`invalid-request`). `false` without `secret` means the same as `unsigned`.","examples":[true]},"unsigned":{"type":"boolean","description":"With `true` deliveries are not signed, so the receiver cannot tell who sent them. It cannot be combined with `secret` or `generate_secret` (`invalid-request`).","examples":[false]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"]}]};
+const schema260 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
+const schema261 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
+const schema268 = {"title":"SigningSecret","type":"string","description":"Secret that signs deliveries, in one of two forms:\n\n- `whsec_` followed by the base64 of 24 to 64 bytes, as Standard Webhooks writes secrets. These bytes are the key.\n- 24 to 64 printable ASCII characters. The bytes of the characters are the key. For libraries of Standard Webhooks,\n  write it as `whsec_` followed by the base64 of these bytes.","pattern":"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$","not":{"pattern":"^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)"},"minLength":24,"maxLength":94,"examples":["whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"]};
+const pattern171 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
+const pattern175 = new RegExp("^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)", "u");
+const pattern176 = new RegExp("^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$", "u");
 const formats26 = require("ajv-formats/dist/formats").fullFormats.uri;
-const schema261 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
-const schema262 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
+const schema262 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
+const schema263 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
 
-function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate166.evaluated;
+const evaluated0 = validate169.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28218,7 +28055,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((((data0 === "ORDER_PLACED") || (data0 === "ORDER_COMPLETED")) || (data0 === "ORDER_CANCELED")) || (data0 === "PRODUCT_UPDATED")) || (data0 === "CATEGORY_UPDATED")) || (data0 === "FISCAL_DAY_END"))){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema262.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema263.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -28259,17 +28096,17 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate166.errors = vErrors;
+validate169.errors = vErrors;
 return errors === 0;
 }
-validate166.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate169.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema263 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
+const schema264 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
 
-function validate168(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate168.evaluated;
+const evaluated0 = validate171.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28354,20 +28191,20 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate168.errors = vErrors;
+validate171.errors = vErrors;
 return errors === 0;
 }
-validate168.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate171.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema265 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
-const schema266 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
-const pattern174 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
-const pattern175 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+const schema266 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
+const schema267 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
+const pattern173 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
+const pattern174 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
-function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate170.evaluated;
+const evaluated0 = validate173.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28408,7 +28245,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern174.test(key0)){
+if(!pattern173.test(key0)){
 const err3 = {instancePath,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},message:"must match pattern \""+"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"+"\"",propertyName:key0};
 if(vErrors === null){
 vErrors = [err3];
@@ -28464,7 +28301,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern175.test(data0)){
+if(!pattern174.test(data0)){
 const err8 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -28497,16 +28334,16 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate170.errors = vErrors;
+validate173.errors = vErrors;
 return errors === 0;
 }
-validate170.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate173.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate168(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate165.evaluated;
+const evaluated0 = validate168.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28624,7 +28461,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern172.test(data1)){
+if(!pattern171.test(data1)){
 const err10 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -28657,20 +28494,20 @@ errors++;
 }
 }
 if(data.event_types !== undefined){
-if(!(validate166(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+if(!(validate169(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
 errors = vErrors.length;
 }
 }
 if(data.location_ids !== undefined){
-if(!(validate168(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate168.errors : vErrors.concat(validate168.errors);
+if(!(validate171(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
 errors = vErrors.length;
 }
 }
 if(data.headers !== undefined){
-if(!(validate170(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+if(!(validate173(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 }
@@ -28679,7 +28516,7 @@ let data5 = data.secret;
 const _errs14 = errors;
 const _errs15 = errors;
 if(typeof data5 === "string"){
-if(!pattern176.test(data5)){
+if(!pattern175.test(data5)){
 const err13 = {};
 if(vErrors === null){
 vErrors = [err13];
@@ -28733,7 +28570,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!pattern177.test(data5)){
+if(!pattern176.test(data5)){
 const err17 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/pattern",keyword:"pattern",params:{pattern: "^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"},message:"must match pattern \""+"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -28790,41 +28627,41 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate165.errors = vErrors;
+validate168.errors = vErrors;
 return errors === 0;
 }
-validate165.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate168.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createIntegrationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate164.evaluated;
+const evaluated0 = validate167.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate165(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
+if(!(validate168(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate168.errors : vErrors.concat(validate168.errors);
 errors = vErrors.length;
 }
-validate164.errors = vErrors;
+validate167.errors = vErrors;
 return errors === 0;
 }
-validate164.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate167.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getIntegrationParameters = validate173;
-const schema268 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
-const schema269 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
+export const getIntegrationParameters = validate176;
+const schema269 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
+const schema270 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
 
-function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate173.evaluated;
+const evaluated0 = validate176.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28980,19 +28817,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate173.errors = vErrors;
+validate176.errors = vErrors;
 return errors === 0;
 }
-validate173.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate176.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateIntegrationParameters = validate174;
-const schema270 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
+export const updateIntegrationParameters = validate177;
+const schema271 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
 
-function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate174.evaluated;
+const evaluated0 = validate177.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -29148,22 +28985,22 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate174.errors = vErrors;
+validate177.errors = vErrors;
 return errors === 0;
 }
-validate174.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate177.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateIntegrationBody = validate175;
-const schema272 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
-const schema273 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with\nany value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","format":"int64","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
-const schema278 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
-const schema279 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
+export const updateIntegrationBody = validate178;
+const schema273 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
+const schema274 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with\nany value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","format":"int64","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
+const schema279 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
+const schema280 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
 const formats36 = require("ajv-formats/dist/formats").fullFormats.int64;
 
-function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate176.evaluated;
+const evaluated0 = validate179.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -29172,7 +29009,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema273.properties, key0))){
+if(!(func7.call(schema274.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -29251,7 +29088,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern172.test(data1)){
+if(!pattern171.test(data1)){
 const err7 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -29284,20 +29121,20 @@ errors++;
 }
 }
 if(data.event_types !== undefined){
-if(!(validate166(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+if(!(validate169(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
 errors = vErrors.length;
 }
 }
 if(data.location_ids !== undefined){
-if(!(validate168(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate168.errors : vErrors.concat(validate168.errors);
+if(!(validate171(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
 errors = vErrors.length;
 }
 }
 if(data.headers !== undefined){
-if(!(validate170(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+if(!(validate173(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
 errors = vErrors.length;
 }
 }
@@ -29422,7 +29259,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data8 === "active") || (data8 === "paused")) || (data8 === "disabled"))){
-const err20 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema278.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema279.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -29445,7 +29282,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!((data9 === "gone") || (data9 === "failing"))){
-const err22 = {instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema279.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema280.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -29999,541 +29836,37 @@ vErrors.push(err69);
 }
 errors++;
 }
-validate176.errors = vErrors;
+validate179.errors = vErrors;
 return errors === 0;
 }
-validate176.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate179.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateIntegrationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate175.evaluated;
+const evaluated0 = validate178.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate176(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
+if(!(validate179(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
 errors = vErrors.length;
 }
-validate175.errors = vErrors;
+validate178.errors = vErrors;
 return errors === 0;
 }
-validate175.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate178.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const deleteIntegrationParameters = validate181;
-const schema289 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
-
-function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="deleteIntegrationParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate181.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.id === undefined){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data0){
-if(!(key0 === "id")){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data0.id !== undefined){
-let data1 = data0.id;
-if(typeof data1 === "string"){
-if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
-const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!pattern7.test(data1)){
-const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data3 = data.headers;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-Match"] !== undefined){
-let data4 = data3["If-Match"];
-if(typeof data4 === "string"){
-if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
-const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-validate181.errors = vErrors;
-return errors === 0;
-}
-validate181.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const pauseIntegrationParameters = validate182;
-const schema291 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
-
-function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="pauseIntegrationParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate182.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.id === undefined){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data0){
-if(!(key0 === "id")){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data0.id !== undefined){
-let data1 = data0.id;
-if(typeof data1 === "string"){
-if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
-const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!pattern7.test(data1)){
-const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data3 = data.headers;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-Match"] !== undefined){
-let data4 = data3["If-Match"];
-if(typeof data4 === "string"){
-if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
-const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-validate182.errors = vErrors;
-return errors === 0;
-}
-validate182.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const enableIntegrationParameters = validate183;
-const schema293 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
-
-function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="enableIntegrationParameters" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate183.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.path !== undefined){
-let data0 = data.path;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.id === undefined){
-const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data0){
-if(!(key0 === "id")){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data0.id !== undefined){
-let data1 = data0.id;
-if(typeof data1 === "string"){
-if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
-const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!pattern7.test(data1)){
-const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.query !== undefined){
-let data2 = data.query;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-else {
-const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.headers !== undefined){
-let data3 = data.headers;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3["If-Match"] !== undefined){
-let data4 = data3["If-Match"];
-if(typeof data4 === "string"){
-if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
-const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-}
-else {
-const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-validate183.errors = vErrors;
-return errors === 0;
-}
-validate183.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
-
-export const beginSecretRotationParameters = validate184;
-const schema295 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
+export const deleteIntegrationParameters = validate184;
+const schema290 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
 
 function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="beginSecretRotationParameters" */;
+/*# sourceURL="deleteIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate184.evaluated;
@@ -30697,11 +30030,11 @@ return errors === 0;
 }
 validate184.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const beginSecretRotationBody = validate185;
-const schema297 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"$ref":"contract#/$defs/SigningSecret"}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}],"$id":"beginSecretRotationBody"};
+export const pauseIntegrationParameters = validate185;
+const schema292 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
 
 function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="beginSecretRotationBody" */;
+/*# sourceURL="pauseIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate185.evaluated;
@@ -30712,9 +30045,11 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(key0 === "secret")){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.id === undefined){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -30723,14 +30058,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-}
-if(data.secret !== undefined){
-let data0 = data.secret;
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data0 === "string"){
-if(!pattern176.test(data0)){
-const err1 = {};
+for(const key0 in data0){
+if(!(key0 === "id")){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -30740,9 +30070,11 @@ vErrors.push(err1);
 errors++;
 }
 }
-var valid2 = _errs6 === errors;
-if(valid2){
-const err2 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/not",keyword:"not",params:{},message:"must NOT be valid"};
+if(data0.id !== undefined){
+let data1 = data0.id;
+if(typeof data1 === "string"){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
+const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -30751,20 +30083,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-else {
-errors = _errs5;
-if(vErrors !== null){
-if(_errs5){
-vErrors.length = _errs5;
-}
-else {
-vErrors = null;
-}
-}
-}
-if(typeof data0 === "string"){
-if(data0.length > 94 && (data0.length > 188 || func1(data0) > 94)){
-const err3 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/maxLength",keyword:"maxLength",params:{limit: 94},message:"must NOT have more than 94 characters"};
+if(!pattern7.test(data1)){
+const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -30773,8 +30093,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(data0.length < 48 && func1(data0) < 24){
-const err4 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"};
+}
+else {
+const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -30783,8 +30104,10 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern177.test(data0)){
-const err5 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/pattern",keyword:"pattern",params:{pattern: "^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"},message:"must match pattern \""+"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"+"\""};
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -30794,8 +30117,11 @@ vErrors.push(err5);
 errors++;
 }
 }
-else {
-const err6 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -30805,9 +30131,8 @@ vErrors.push(err6);
 errors++;
 }
 }
-}
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -30816,16 +30141,68 @@ vErrors.push(err7);
 }
 errors++;
 }
+}
+if(data.headers !== undefined){
+let data3 = data.headers;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-Match"] !== undefined){
+let data4 = data3["If-Match"];
+if(typeof data4 === "string"){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
+const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
 validate185.errors = vErrors;
 return errors === 0;
 }
-validate185.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate185.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const cancelSecretRotationParameters = validate186;
-const schema299 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
+export const enableIntegrationParameters = validate186;
+const schema294 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
 
 function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="cancelSecretRotationParameters" */;
+/*# sourceURL="enableIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate186.evaluated;
@@ -30989,11 +30366,11 @@ return errors === 0;
 }
 validate186.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const finishSecretRotationParameters = validate187;
-const schema301 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
+export const beginSecretRotationParameters = validate187;
+const schema296 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
 
 function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="finishSecretRotationParameters" */;
+/*# sourceURL="beginSecretRotationParameters" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate187.evaluated;
@@ -31157,15 +30534,496 @@ return errors === 0;
 }
 validate187.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const finishSecretRotationBody = validate188;
-const schema303 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}],"$id":"finishSecretRotationBody"};
-const schema304 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
+export const beginSecretRotationBody = validate188;
+const schema298 = {"$ref":"contract#/$defs/SecretRotationBegin","$id":"beginSecretRotationBody"};
+const schema299 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"$ref":"contract#/$defs/SigningSecret"}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}]};
+
+function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate189.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(key0 === "secret")){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.secret !== undefined){
+let data0 = data.secret;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data0 === "string"){
+if(!pattern175.test(data0)){
+const err1 = {};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+var valid2 = _errs6 === errors;
+if(valid2){
+const err2 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/not",keyword:"not",params:{},message:"must NOT be valid"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+else {
+errors = _errs5;
+if(vErrors !== null){
+if(_errs5){
+vErrors.length = _errs5;
+}
+else {
+vErrors = null;
+}
+}
+}
+if(typeof data0 === "string"){
+if(data0.length > 94 && (data0.length > 188 || func1(data0) > 94)){
+const err3 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/maxLength",keyword:"maxLength",params:{limit: 94},message:"must NOT have more than 94 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data0.length < 48 && func1(data0) < 24){
+const err4 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/minLength",keyword:"minLength",params:{limit: 24},message:"must NOT have fewer than 24 characters"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!pattern176.test(data0)){
+const err5 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/pattern",keyword:"pattern",params:{pattern: "^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"},message:"must match pattern \""+"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate189.errors = vErrors;
+return errors === 0;
+}
+validate189.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="finishSecretRotationBody" */;
+/*# sourceURL="beginSecretRotationBody" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate188.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate189(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
+errors = vErrors.length;
+}
+validate188.errors = vErrors;
+return errors === 0;
+}
+validate188.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const cancelSecretRotationParameters = validate191;
+const schema301 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
+
+function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="cancelSecretRotationParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate191.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.id === undefined){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "id")){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.id !== undefined){
+let data1 = data0.id;
+if(typeof data1 === "string"){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
+const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern7.test(data1)){
+const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data3 = data.headers;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-Match"] !== undefined){
+let data4 = data3["If-Match"];
+if(typeof data4 === "string"){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
+const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate191.errors = vErrors;
+return errors === 0;
+}
+validate191.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const finishSecretRotationParameters = validate192;
+const schema303 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
+
+function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="finishSecretRotationParameters" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate192.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path !== undefined){
+let data0 = data.path;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.id === undefined){
+const err0 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!(key0 === "id")){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.id !== undefined){
+let data1 = data0.id;
+if(typeof data1 === "string"){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
+const err2 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern7.test(data1)){
+const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/IntegrationId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.query !== undefined){
+let data2 = data.query;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data3 = data.headers;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3["If-Match"] !== undefined){
+let data4 = data3["If-Match"];
+if(typeof data4 === "string"){
+if(data4.length > 1000 && (data4.length > 2000 || func1(data4) > 1000)){
+const err8 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate192.errors = vErrors;
+return errors === 0;
+}
+validate192.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+
+export const finishSecretRotationBody = validate193;
+const schema305 = {"$ref":"contract#/$defs/SecretRotationFinish","$id":"finishSecretRotationBody"};
+const schema306 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}]};
+const schema307 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
+
+function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate194.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -31241,19 +31099,40 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate188.errors = vErrors;
+validate194.errors = vErrors;
 return errors === 0;
 }
-validate188.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate194.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const sendTestEventParameters = validate189;
-const schema305 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
 
-function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="finishSecretRotationBody" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate193.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate194(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+errors = vErrors.length;
+}
+validate193.errors = vErrors;
+return errors === 0;
+}
+validate193.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const sendTestEventParameters = validate196;
+const schema308 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
+
+function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="sendTestEventParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate189.evaluated;
+const evaluated0 = validate196.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -31429,19 +31308,19 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate189.errors = vErrors;
+validate196.errors = vErrors;
 return errors === 0;
 }
-validate189.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate196.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listReplaysParameters = validate190;
-const schema307 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
+export const listReplaysParameters = validate197;
+const schema310 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
 
-function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listReplaysParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate190.evaluated;
+const evaluated0 = validate197.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -31539,7 +31418,7 @@ errors++;
 if(data2.status !== undefined){
 let data3 = data2.status;
 if(!((data3 === "running") || (data3 === "done"))){
-const err7 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema307.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema310.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -31722,19 +31601,19 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate190.errors = vErrors;
+validate197.errors = vErrors;
 return errors === 0;
 }
-validate190.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate197.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createReplayParameters = validate191;
-const schema309 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
+export const createReplayParameters = validate198;
+const schema312 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
 
-function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createReplayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate191.evaluated;
+const evaluated0 = validate198.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -31910,19 +31789,19 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate191.errors = vErrors;
+validate198.errors = vErrors;
 return errors === 0;
 }
-validate191.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate198.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createReplayBody = validate192;
-const schema311 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
-const schema312 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z"}]};
+export const createReplayBody = validate199;
+const schema314 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
+const schema315 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z"}]};
 
-function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate194.evaluated;
+const evaluated0 = validate201.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -32023,7 +31902,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern156.test(data)){
+if(!pattern155.test(data)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -32109,16 +31988,16 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate194.errors = vErrors;
+validate201.errors = vErrors;
 return errors === 0;
 }
-validate194.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate201.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate193.evaluated;
+const evaluated0 = validate200.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -32149,14 +32028,14 @@ errors++;
 }
 }
 if(data.since !== undefined){
-if(!(validate194(data.since, {instancePath:instancePath+"/since",parentData:data,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+if(!(validate201(data.since, {instancePath:instancePath+"/since",parentData:data,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
 errors = vErrors.length;
 }
 }
 if(data.until !== undefined){
-if(!(validate194(data.until, {instancePath:instancePath+"/until",parentData:data,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+if(!(validate201(data.until, {instancePath:instancePath+"/until",parentData:data,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
 errors = vErrors.length;
 }
 }
@@ -32171,40 +32050,40 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate193.errors = vErrors;
+validate200.errors = vErrors;
 return errors === 0;
 }
-validate193.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate200.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createReplayBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate192.evaluated;
+const evaluated0 = validate199.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate193(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate193.errors : vErrors.concat(validate193.errors);
+if(!(validate200(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
 errors = vErrors.length;
 }
-validate192.errors = vErrors;
+validate199.errors = vErrors;
 return errors === 0;
 }
-validate192.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate199.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getIntegrationStatisticsParameters = validate198;
-const schema315 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
+export const getIntegrationStatisticsParameters = validate205;
+const schema318 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
 
-function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationStatisticsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate198.evaluated;
+const evaluated0 = validate205.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -32312,7 +32191,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data3 === "hour") || (data3 === "day"))){
-const err8 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema315.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema318.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -32358,20 +32237,20 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate198.errors = vErrors;
+validate205.errors = vErrors;
 return errors === 0;
 }
-validate198.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate205.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listDeliveriesParameters = validate199;
-const schema317 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
-const schema319 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its next attempt at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","delivered","failed","held","expired"],"examples":["delivered"]};
-const schema320 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
+export const listDeliveriesParameters = validate206;
+const schema320 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
+const schema322 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its next attempt at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","delivered","failed","held","expired"],"examples":["delivered"]};
+const schema323 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
 
-function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate200.evaluated;
+const evaluated0 = validate207.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -32472,7 +32351,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern156.test(data)){
+if(!pattern155.test(data)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -32558,17 +32437,17 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate200.errors = vErrors;
+validate207.errors = vErrors;
 return errors === 0;
 }
-validate200.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate207.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listDeliveriesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate199.evaluated;
+const evaluated0 = validate206.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -32676,7 +32555,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((((data3 === "pending") || (data3 === "delivered")) || (data3 === "failed")) || (data3 === "held")) || (data3 === "expired"))){
-const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema319.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema322.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -32699,7 +32578,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((((((((((data4 === "2xx") || (data4 === "3xx")) || (data4 === "4xx")) || (data4 === "5xx")) || (data4 === "target-refused")) || (data4 === "name-not-found")) || (data4 === "connection-refused")) || (data4 === "unreachable")) || (data4 === "connect-timeout")) || (data4 === "tls-failed")) || (data4 === "connection-lost")) || (data4 === "timeout")) || (data4 === "not-http")) || (data4 === "head-too-large")) || (data4 === "other"))){
-const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema320.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema323.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -32712,7 +32591,7 @@ errors++;
 if(data2.event_type !== undefined){
 let data5 = data2.event_type;
 if(!(((((((data5 === "ORDER_PLACED") || (data5 === "ORDER_COMPLETED")) || (data5 === "ORDER_CANCELED")) || (data5 === "PRODUCT_UPDATED")) || (data5 === "CATEGORY_UPDATED")) || (data5 === "FISCAL_DAY_END")) || (data5 === "TEST"))){
-const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema317.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema320.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -32745,14 +32624,14 @@ errors++;
 }
 }
 if(data2.since !== undefined){
-if(!(validate200(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+if(!(validate207(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
 errors = vErrors.length;
 }
 }
 if(data2.until !== undefined){
-if(!(validate200(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+if(!(validate207(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
 errors = vErrors.length;
 }
 }
@@ -32907,18 +32786,18 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate199.errors = vErrors;
+validate206.errors = vErrors;
 return errors === 0;
 }
-validate199.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate206.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listAllDeliveriesParameters = validate203;
-const schema323 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"target_uuid":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
+export const listAllDeliveriesParameters = validate210;
+const schema326 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"target_uuid":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
 
-function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate204.evaluated;
+const evaluated0 = validate211.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -33019,7 +32898,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern156.test(data)){
+if(!pattern155.test(data)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -33105,17 +32984,17 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate204.errors = vErrors;
+validate211.errors = vErrors;
 return errors === 0;
 }
-validate204.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate211.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listAllDeliveriesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate203.evaluated;
+const evaluated0 = validate210.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -33152,7 +33031,7 @@ if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-if(!(func7.call(schema323.properties.query.properties, key1))){
+if(!(func7.call(schema326.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -33176,7 +33055,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((((data2 === "pending") || (data2 === "delivered")) || (data2 === "failed")) || (data2 === "held")) || (data2 === "expired"))){
-const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema319.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema322.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -33189,7 +33068,7 @@ errors++;
 if(data1.event_type !== undefined){
 let data3 = data1.event_type;
 if(!(((((((data3 === "ORDER_PLACED") || (data3 === "ORDER_COMPLETED")) || (data3 === "ORDER_CANCELED")) || (data3 === "PRODUCT_UPDATED")) || (data3 === "CATEGORY_UPDATED")) || (data3 === "FISCAL_DAY_END")) || (data3 === "TEST"))){
-const err5 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema323.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema326.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -33312,14 +33191,14 @@ errors++;
 }
 }
 if(data1.since !== undefined){
-if(!(validate204(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
+if(!(validate211(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
 errors = vErrors.length;
 }
 }
 if(data1.until !== undefined){
-if(!(validate204(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
+if(!(validate211(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
 errors = vErrors.length;
 }
 }
@@ -33474,20 +33353,20 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate203.errors = vErrors;
+validate210.errors = vErrors;
 return errors === 0;
 }
-validate203.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate210.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getDeliveryParameters = validate207;
-const schema327 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
-const schema328 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
+export const getDeliveryParameters = validate214;
+const schema330 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
+const schema331 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
 
-function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getDeliveryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate207.evaluated;
+const evaluated0 = validate214.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -33643,19 +33522,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate207.errors = vErrors;
+validate214.errors = vErrors;
 return errors === 0;
 }
-validate207.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate214.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listDeliveryAttemptsParameters = validate208;
-const schema329 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
+export const listDeliveryAttemptsParameters = validate215;
+const schema332 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
 
-function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listDeliveryAttemptsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate208.evaluated;
+const evaluated0 = validate215.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -33901,19 +33780,19 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate208.errors = vErrors;
+validate215.errors = vErrors;
 return errors === 0;
 }
-validate208.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate215.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const resendDeliveryParameters = validate209;
-const schema331 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
+export const resendDeliveryParameters = validate216;
+const schema334 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
 
-function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="resendDeliveryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate209.evaluated;
+const evaluated0 = validate216.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34089,20 +33968,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate209.errors = vErrors;
+validate216.errors = vErrors;
 return errors === 0;
 }
-validate209.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate216.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getReplayParameters = validate210;
-const schema333 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
-const schema334 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
+export const getReplayParameters = validate217;
+const schema336 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
+const schema337 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
 
-function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getReplayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate210.evaluated;
+const evaluated0 = validate217.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34258,19 +34137,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate210.errors = vErrors;
+validate217.errors = vErrors;
 return errors === 0;
 }
-validate210.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate217.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listEventTypesParameters = validate211;
-const schema335 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
+export const listEventTypesParameters = validate218;
+const schema338 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
 
-function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listEventTypesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate211.evaluated;
+const evaluated0 = validate218.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34469,20 +34348,20 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate211.errors = vErrors;
+validate218.errors = vErrors;
 return errors === 0;
 }
-validate211.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate218.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getEventTypeSchemaParameters = validate212;
-const schema336 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
-const pattern227 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+export const getEventTypeSchemaParameters = validate219;
+const schema339 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
+const pattern226 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
-function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getEventTypeSchemaParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate212.evaluated;
+const evaluated0 = validate219.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34538,7 +34417,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern227.test(data1)){
+if(!pattern226.test(data1)){
 const err4 = {instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -34648,19 +34527,19 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate212.errors = vErrors;
+validate219.errors = vErrors;
 return errors === 0;
 }
-validate212.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate219.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getCurrentApiKeyParameters = validate213;
-const schema337 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
+export const getCurrentApiKeyParameters = validate220;
+const schema340 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
 
-function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCurrentApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate213.evaluated;
+const evaluated0 = validate220.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34742,19 +34621,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate213.errors = vErrors;
+validate220.errors = vErrors;
 return errors === 0;
 }
-validate213.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate220.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createSessionParameters = validate214;
-const schema338 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
+export const createSessionParameters = validate221;
+const schema341 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
 
-function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate214.evaluated;
+const evaluated0 = validate221.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34836,21 +34715,22 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate214.errors = vErrors;
+validate221.errors = vErrors;
 return errors === 0;
 }
-validate214.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate221.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createSessionBody = validate215;
-const schema339 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}],"$id":"createSessionBody"};
-const pattern228 = new RegExp("^[!-~]+$", "u");
-const pattern229 = new RegExp("^[A-Za-z0-9_-]+$", "u");
+export const createSessionBody = validate222;
+const schema342 = {"$ref":"contract#/$defs/SessionCreate","$id":"createSessionBody"};
+const schema343 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}]};
+const pattern227 = new RegExp("^[!-~]+$", "u");
+const pattern228 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
-function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate215.evaluated;
+const evaluated0 = validate222.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34859,7 +34739,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length > 1){
-const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties"};
+const err0 = {instancePath,schemaPath:"contract#/$defs/SessionCreate/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -34869,7 +34749,7 @@ vErrors.push(err0);
 errors++;
 }
 if(Object.keys(data).length < 1){
-const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+const err1 = {instancePath,schemaPath:"contract#/$defs/SessionCreate/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -34880,7 +34760,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "api_key") || (key0 === "sign_in_token"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err2 = {instancePath,schemaPath:"contract#/$defs/SessionCreate/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -34894,7 +34774,7 @@ if(data.api_key !== undefined){
 let data0 = data.api_key;
 if(typeof data0 === "string"){
 if(data0.length > 512 && (data0.length > 1024 || func1(data0) > 512)){
-const err3 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+const err3 = {instancePath:instancePath+"/api_key",schemaPath:"contract#/$defs/SessionCreate/properties/api_key/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -34904,7 +34784,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data0.length < 2 && func1(data0) < 1){
-const err4 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err4 = {instancePath:instancePath+"/api_key",schemaPath:"contract#/$defs/SessionCreate/properties/api_key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -34913,8 +34793,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern228.test(data0)){
-const err5 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
+if(!pattern227.test(data0)){
+const err5 = {instancePath:instancePath+"/api_key",schemaPath:"contract#/$defs/SessionCreate/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -34925,7 +34805,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err6 = {instancePath:instancePath+"/api_key",schemaPath:"contract#/$defs/SessionCreate/properties/api_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -34939,7 +34819,7 @@ if(data.sign_in_token !== undefined){
 let data1 = data.sign_in_token;
 if(typeof data1 === "string"){
 if(data1.length > 128 && (data1.length > 256 || func1(data1) > 128)){
-const err7 = {instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+const err7 = {instancePath:instancePath+"/sign_in_token",schemaPath:"contract#/$defs/SessionCreate/properties/sign_in_token/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -34949,7 +34829,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data1.length < 2 && func1(data1) < 1){
-const err8 = {instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err8 = {instancePath:instancePath+"/sign_in_token",schemaPath:"contract#/$defs/SessionCreate/properties/sign_in_token/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -34958,8 +34838,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern229.test(data1)){
-const err9 = {instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""};
+if(!pattern228.test(data1)){
+const err9 = {instancePath:instancePath+"/sign_in_token",schemaPath:"contract#/$defs/SessionCreate/properties/sign_in_token/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -34970,7 +34850,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/sign_in_token",schemaPath:"#/properties/sign_in_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err10 = {instancePath:instancePath+"/sign_in_token",schemaPath:"contract#/$defs/SessionCreate/properties/sign_in_token/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -34982,7 +34862,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err11 = {instancePath,schemaPath:"contract#/$defs/SessionCreate/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -34991,19 +34871,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate215.errors = vErrors;
+validate222.errors = vErrors;
 return errors === 0;
 }
-validate215.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate222.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const deleteSessionParameters = validate216;
-const schema340 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
+export const deleteSessionParameters = validate223;
+const schema344 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
 
-function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteSessionParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate216.evaluated;
+const evaluated0 = validate223.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -35085,19 +34965,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate216.errors = vErrors;
+validate223.errors = vErrors;
 return errors === 0;
 }
-validate216.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate223.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listApiKeysParameters = validate217;
-const schema341 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
+export const listApiKeysParameters = validate224;
+const schema345 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
 
-function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listApiKeysParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate217.evaluated;
+const evaluated0 = validate224.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -35148,7 +35028,7 @@ errors++;
 if(data1.status !== undefined){
 let data2 = data1.status;
 if(!(((data2 === "active") || (data2 === "expired")) || (data2 === "revoked"))){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema341.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema345.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -35331,19 +35211,19 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate217.errors = vErrors;
+validate224.errors = vErrors;
 return errors === 0;
 }
-validate217.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate224.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createApiKeyParameters = validate218;
-const schema342 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
+export const createApiKeyParameters = validate225;
+const schema346 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
 
-function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate218.evaluated;
+const evaluated0 = validate225.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -35425,21 +35305,21 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate218.errors = vErrors;
+validate225.errors = vErrors;
 return errors === 0;
 }
-validate218.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate225.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createApiKeyBody = validate219;
-const schema343 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
-const schema344 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","maxLength":64,"examples":["2036-06-30T23:59:59Z"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
-const schema345 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
-const schema346 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
+export const createApiKeyBody = validate226;
+const schema347 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
+const schema348 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","maxLength":64,"examples":["2036-06-30T23:59:59Z"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
+const schema349 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
+const schema350 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
 
-function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate220.evaluated;
+const evaluated0 = validate227.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -35561,7 +35441,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((((((((data2 === "prompts:read") || (data2 === "prompts:write")) || (data2 === "prompts:release")) || (data2 === "prompts:invoke")) || (data2 === "providers:invoke")) || (data2 === "orders:read")) || (data2 === "orders:write")) || (data2 === "catalog:read")) || (data2 === "catalog:write")) || (data2 === "integrations:read")) || (data2 === "integrations:manage")) || (data2 === "keys:manage")) || (data2 === "metrics:read"))){
-const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema346.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema350.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -35659,41 +35539,41 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate220.errors = vErrors;
+validate227.errors = vErrors;
 return errors === 0;
 }
-validate220.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate227.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createApiKeyBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate219.evaluated;
+const evaluated0 = validate226.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate220(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+if(!(validate227(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
 errors = vErrors.length;
 }
-validate219.errors = vErrors;
+validate226.errors = vErrors;
 return errors === 0;
 }
-validate219.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate226.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getApiKeyParameters = validate222;
-const schema347 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
-const schema348 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
+export const getApiKeyParameters = validate229;
+const schema351 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
+const schema352 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
 
-function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate222.evaluated;
+const evaluated0 = validate229.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -35849,19 +35729,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate222.errors = vErrors;
+validate229.errors = vErrors;
 return errors === 0;
 }
-validate222.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate229.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const revokeApiKeyParameters = validate223;
-const schema349 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
+export const revokeApiKeyParameters = validate230;
+const schema353 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
 
-function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="revokeApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate223.evaluated;
+const evaluated0 = validate230.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -35959,7 +35839,7 @@ errors++;
 if(data2.descendants !== undefined){
 let data3 = data2.descendants;
 if(!((data3 === "keep") || (data3 === "revoke"))){
-const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema349.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema353.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -36054,19 +35934,19 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate223.errors = vErrors;
+validate230.errors = vErrors;
 return errors === 0;
 }
-validate223.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate230.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getServiceInfoParameters = validate224;
-const schema351 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
+export const getServiceInfoParameters = validate231;
+const schema355 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
 
-function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getServiceInfoParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate224.evaluated;
+const evaluated0 = validate231.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36148,19 +36028,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate224.errors = vErrors;
+validate231.errors = vErrors;
 return errors === 0;
 }
-validate224.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate231.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getLivenessParameters = validate225;
-const schema352 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
+export const getLivenessParameters = validate232;
+const schema356 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
 
-function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate232(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLivenessParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate225.evaluated;
+const evaluated0 = validate232.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36242,19 +36122,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate225.errors = vErrors;
+validate232.errors = vErrors;
 return errors === 0;
 }
-validate225.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate232.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getReadinessParameters = validate226;
-const schema353 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
+export const getReadinessParameters = validate233;
+const schema357 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
 
-function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate233(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getReadinessParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate226.evaluated;
+const evaluated0 = validate233.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36336,19 +36216,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate226.errors = vErrors;
+validate233.errors = vErrors;
 return errors === 0;
 }
-validate226.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate233.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getMetricsParameters = validate227;
-const schema354 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
+export const getMetricsParameters = validate234;
+const schema358 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
 
-function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getMetricsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate227.evaluated;
+const evaluated0 = validate234.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36430,19 +36310,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate227.errors = vErrors;
+validate234.errors = vErrors;
 return errors === 0;
 }
-validate227.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate234.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getStatisticsParameters = validate228;
-const schema355 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
+export const getStatisticsParameters = validate235;
+const schema359 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
 
-function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getStatisticsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate228.evaluated;
+const evaluated0 = validate235.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36503,7 +36383,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data2 === "hour") || (data2 === "day"))){
-const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema355.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema359.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -36549,19 +36429,19 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate228.errors = vErrors;
+validate235.errors = vErrors;
 return errors === 0;
 }
-validate228.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate235.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getOpenApiDocumentParameters = validate229;
-const schema356 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
+export const getOpenApiDocumentParameters = validate236;
+const schema360 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
 
-function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getOpenApiDocumentParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate229.evaluated;
+const evaluated0 = validate236.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36670,19 +36550,19 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate229.errors = vErrors;
+validate236.errors = vErrors;
 return errors === 0;
 }
-validate229.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate236.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getAsyncApiDocumentParameters = validate230;
-const schema357 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
+export const getAsyncApiDocumentParameters = validate237;
+const schema361 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
 
-function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getAsyncApiDocumentParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate230.evaluated;
+const evaluated0 = validate237.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36791,8 +36671,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate230.errors = vErrors;
+validate237.errors = vErrors;
 return errors === 0;
 }
-validate230.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate237.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 

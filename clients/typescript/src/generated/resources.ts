@@ -2,7 +2,7 @@
 /* eslint-disable */
 
 import type { Call, ListCall } from '../call.ts';
-import type { Body, CallOptions, Query } from '../call-options.ts';
+import type { CallOptions, Query } from '../call-options.ts';
 import type { CreateTestRunMethod, InvokeMethod, RenderMethod, StreamMethod } from '../stored-prompts.ts';
 import type { components, operations } from './types.ts';
 
@@ -198,7 +198,7 @@ export interface PromptsResource {
    * @param slugOrId The prompt's slug or its id.
    * @throws {ProblemError} `prompt-not-found` (404)
    */
-  getStatistics(slugOrId: string, query?: Query<'getPromptStatistics'>, options?: CallOptions<'getPromptStatistics'>): Call<operations['getPromptStatistics']['responses'][200]['content']['application/json']>;
+  getStatistics(slugOrId: string, query?: Query<'getPromptStatistics'>, options?: CallOptions<'getPromptStatistics'>): Call<Schemas['PromptStatistics']>;
 }
 
 /**
@@ -309,7 +309,7 @@ export interface LabelsResource {
    * @param label Name of the label.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `too-many-labels` (409), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
    */
-  set(slugOrId: string, label: string, body: Body<'setLabel'>, options?: CallOptions<'setLabel'>): Call<Schemas['Label']>;
+  set(slugOrId: string, label: string, body: Schemas['LabelTarget'], options?: CallOptions<'setLabel'>): Call<Schemas['Label']>;
 
   /**
    * Delete a label.
@@ -439,7 +439,7 @@ export interface ProvidersResource {
    *   schemas, or `{"text": …}` without a schema.
    * - `stop` and `max_output_tokens` cut the answer. Usage counts words, and one for each image.
    */
-  list(options?: CallOptions<'listProviders'>): Call<operations['listProviders']['responses'][200]['content']['application/json']>;
+  list(options?: CallOptions<'listProviders'>): Call<Schemas['ProviderList']>;
 }
 
 /**
@@ -873,7 +873,7 @@ export interface IntegrationsResource {
    * @param id Id of the integration.
    * @throws {ProblemError} `integration-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
    */
-  beginSecretRotation(id: string, body?: Body<'beginSecretRotation'>, options?: CallOptions<'beginSecretRotation'>): Call<Schemas['IntegrationWithSecret']>;
+  beginSecretRotation(id: string, body?: Schemas['SecretRotationBegin'], options?: CallOptions<'beginSecretRotation'>): Call<Schemas['IntegrationWithSecret']>;
 
   /**
    * Cancel a rotation of the secret.
@@ -895,7 +895,7 @@ export interface IntegrationsResource {
    * @param id Id of the integration.
    * @throws {ProblemError} `integration-not-found` (404), `secret-rotation-not-pending` (409), `edit-conflict` (409), `precondition-failed` (412)
    */
-  finishSecretRotation(id: string, body: Body<'finishSecretRotation'>, options?: CallOptions<'finishSecretRotation'>): Call<Schemas['Integration']>;
+  finishSecretRotation(id: string, body: Schemas['SecretRotationFinish'], options?: CallOptions<'finishSecretRotation'>): Call<Schemas['Integration']>;
 
   /**
    * Send a test event.
@@ -921,7 +921,7 @@ export interface IntegrationsResource {
    * @param id Id of the integration.
    * @throws {ProblemError} `integration-not-found` (404)
    */
-  getStatistics(id: string, query?: Query<'getIntegrationStatistics'>, options?: CallOptions<'getIntegrationStatistics'>): Call<operations['getIntegrationStatistics']['responses'][200]['content']['application/json']>;
+  getStatistics(id: string, query?: Query<'getIntegrationStatistics'>, options?: CallOptions<'getIntegrationStatistics'>): Call<Schemas['IntegrationStatistics']>;
 }
 
 /**
@@ -1064,7 +1064,7 @@ export interface EventTypesResource {
    * @param type Name of the event type.
    * @throws {ProblemError} `event-type-not-found` (404)
    */
-  getSchema(type: string, options?: CallOptions<'getEventTypeSchema'> & { ifNoneMatch?: undefined }): Call<operations['getEventTypeSchema']['responses'][200]['content']['application/json']>;
+  getSchema(type: string, options?: CallOptions<'getEventTypeSchema'> & { ifNoneMatch?: undefined }): Call<Schemas['EventTypeSchema']>;
   /**
    * Get the schema of an event type.
    *
@@ -1075,7 +1075,7 @@ export interface EventTypesResource {
    * @param type Name of the event type.
    * @throws {ProblemError} `event-type-not-found` (404)
    */
-  getSchema(type: string, options: CallOptions<'getEventTypeSchema'>): Call<operations['getEventTypeSchema']['responses'][200]['content']['application/json'] | undefined>;
+  getSchema(type: string, options: CallOptions<'getEventTypeSchema'>): Call<Schemas['EventTypeSchema'] | undefined>;
 }
 
 /**
@@ -1150,7 +1150,7 @@ export interface ApiKeysResource {
    * @param id Id of the API key (not the key itself).
    * @throws {ProblemError} `api-key-not-found` (404), `precondition-failed` (412)
    */
-  revoke(id: string, query?: Query<'revokeApiKey'>, options?: CallOptions<'revokeApiKey'>): Call<operations['revokeApiKey']['responses'][200]['content']['application/json']>;
+  revoke(id: string, query?: Query<'revokeApiKey'>, options?: CallOptions<'revokeApiKey'>): Call<Schemas['ApiKeyRevoked']>;
 }
 
 /**
@@ -1192,7 +1192,7 @@ export interface SessionsResource {
    * A page of another origin gets `cross-origin`. Refused keys and tokens count as refused keys of the client address.
    * The service reads the body first, so 400, 406, 413 and 415 come before 401, 403 and 429.
    */
-  create(body: Body<'createSession'>, options?: CallOptions<'createSession'>): Call<operations['createSession']['responses'][201]['content']['application/json']>;
+  create(body: Schemas['SessionCreate'], options?: CallOptions<'createSession'>): Call<Schemas['Session']>;
 
   /**
    * Sign out.
@@ -1221,7 +1221,7 @@ export interface ServiceResource {
    * Answers while the process runs, even if the database or the storage fails. Use it for liveness probes: restart the
    * process when this fails.
    */
-  getLiveness(options?: CallOptions<'getLiveness'>): Call<operations['getLiveness']['responses'][200]['content']['application/json']>;
+  getLiveness(options?: CallOptions<'getLiveness'>): Call<Schemas['Liveness']>;
 
   /**
    * Can the process do its work?.
@@ -1229,7 +1229,7 @@ export interface ServiceResource {
    * Checks the database and the object storage. Use it for readiness probes and load balancers: send no requests while
    * the answer is 503. Without object storage the process is still ready, because only test runs need it.
    */
-  getReadiness(options?: CallOptions<'getReadiness'>): Call<operations['getReadiness']['responses'][200]['content']['application/json']>;
+  getReadiness(options?: CallOptions<'getReadiness'>): Call<Schemas['Readiness']>;
 
   /**
    * Get metrics.
@@ -1266,33 +1266,33 @@ export interface ServiceResource {
    * process that is killed loses the counts of its last seconds: use statistics to see how the service is doing, not to
    * bill.
    */
-  getStatistics(query?: Query<'getStatistics'>, options?: CallOptions<'getStatistics'>): Call<operations['getStatistics']['responses'][200]['content']['application/json']>;
+  getStatistics(query?: Query<'getStatistics'>, options?: CallOptions<'getStatistics'>): Call<Schemas['Statistics']>;
 
   /**
    * Get this contract.
    *
    * Returns this contract as one OpenAPI 3.1 document.
    */
-  getOpenApiDocument(options?: CallOptions<'getOpenApiDocument'> & { ifNoneMatch?: undefined }): Call<operations['getOpenApiDocument']['responses'][200]['content']['application/json']>;
+  getOpenApiDocument(options?: CallOptions<'getOpenApiDocument'> & { ifNoneMatch?: undefined }): Call<Schemas['OpenApiDocument']>;
   /**
    * Get this contract.
    *
    * Returns this contract as one OpenAPI 3.1 document.
    */
-  getOpenApiDocument(options: CallOptions<'getOpenApiDocument'>): Call<operations['getOpenApiDocument']['responses'][200]['content']['application/json'] | undefined>;
+  getOpenApiDocument(options: CallOptions<'getOpenApiDocument'>): Call<Schemas['OpenApiDocument'] | undefined>;
 
   /**
    * Get the contract of events.
    *
    * Returns the [contract of events](/docs/events) as one AsyncAPI 3 document, with the schemas of all types.
    */
-  getAsyncApiDocument(options?: CallOptions<'getAsyncApiDocument'> & { ifNoneMatch?: undefined }): Call<operations['getAsyncApiDocument']['responses'][200]['content']['application/json']>;
+  getAsyncApiDocument(options?: CallOptions<'getAsyncApiDocument'> & { ifNoneMatch?: undefined }): Call<Schemas['AsyncApiDocument']>;
   /**
    * Get the contract of events.
    *
    * Returns the [contract of events](/docs/events) as one AsyncAPI 3 document, with the schemas of all types.
    */
-  getAsyncApiDocument(options: CallOptions<'getAsyncApiDocument'>): Call<operations['getAsyncApiDocument']['responses'][200]['content']['application/json'] | undefined>;
+  getAsyncApiDocument(options: CallOptions<'getAsyncApiDocument'>): Call<Schemas['AsyncApiDocument'] | undefined>;
 }
 
 /** The resources of the service, each with its methods. */

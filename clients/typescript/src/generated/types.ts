@@ -1697,36 +1697,6 @@ export interface components {
          */
         ProblemText: string;
         /**
-         * ProblemDetail
-         * @description One mistake in the request. At most one of `pointer`, `parameter` and `header` is present and names the place.
-         * @example {
-         *       "detail": "must have at least 1 item",
-         *       "pointer": "#/messages"
-         *     }
-         */
-        ProblemDetail: {
-            /**
-             * @description What is wrong at this place.
-             * @example must have at least 1 item
-             */
-            detail: string;
-            /**
-             * @description JSON Pointer into the body, as a URI fragment (RFC 6901, section 6). `#` is the whole body.
-             * @example #/messages
-             */
-            pointer?: string;
-            /**
-             * @description Name of the path or query parameter.
-             * @example limit
-             */
-            parameter?: string;
-            /**
-             * @description Name of the header.
-             * @example X-Timeout-Ms
-             */
-            header?: string;
-        };
-        /**
          * VariableName
          * @description A letter or `_`, then letters, digits, `_`, `.` and `-`.
          * @example customer_name
@@ -1936,56 +1906,6 @@ export interface components {
          */
         MessageRole: "system" | "user" | "assistant";
         /**
-         * ContentPart
-         * @description A part of a message: a text or an image.
-         * @example {
-         *       "type": "text",
-         *       "text": "What is in this picture of {{product}}?"
-         *     }
-         */
-        ContentPart: {
-            /**
-             * AnyContentPartType
-             * @description `text` with `text`, or `image` with `url`.
-             * @example text
-             */
-            type: ("text" | "image") | components["schemas"]["OtherValue"];
-            /**
-             * @description The text.
-             * @example What is in this picture of {{product}}?
-             */
-            text?: string;
-            /**
-             * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
-             * @example https://images.example.com/{{picture}}.png
-             */
-            url?: string;
-        };
-        /**
-         * Message
-         * @description One message of a prompt.
-         * @example {
-         *       "role": "user",
-         *       "content": "Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"
-         *     }
-         */
-        Message: {
-            /**
-             * AnyMessageRole
-             * @description Role of the speaker.
-             * @example user
-             */
-            role: components["schemas"]["MessageRole"] | components["schemas"]["OtherValue"];
-            /**
-             * StoredContent
-             * @description A text with placeholders, or texts and images in their order.
-             * @example Ticket from {{customer_name|a customer}}:
-             *
-             *     {{ticket}}
-             */
-            content: string | components["schemas"]["ContentPart"][];
-        };
-        /**
          * Messages
          * @description The chat messages, in order.
          * @example [
@@ -2000,31 +1920,6 @@ export interface components {
          *     ]
          */
         Messages: components["schemas"]["Message"][];
-        /**
-         * VariableDefinition
-         * @description Definition of a variable.
-         * @example {
-         *       "default": "friendly",
-         *       "description": "Tone of the summary"
-         *     }
-         */
-        VariableDefinition: {
-            /**
-             * @description Value of the variable if it is not supplied. It takes precedence over an inline default.
-             * @example friendly
-             */
-            default?: string;
-            /**
-             * @description Purpose of the variable.
-             * @example Tone of the summary
-             */
-            description?: string;
-            /**
-             * @description If true, an invocation without a value for the variable fails with `missing-variables`, even if there is a default. Default: false.
-             * @example false
-             */
-            required?: boolean;
-        };
         /**
          * VariableDefinitions
          * @description Variables by name.
@@ -2302,33 +2197,6 @@ export interface components {
          */
         Timestamp: string;
         /**
-         * Warning
-         * @description A probable mistake in an accepted request.
-         * @example {
-         *       "code": "unknown-variable",
-         *       "detail": "is not declared or used by the prompt",
-         *       "pointer": "#/variables/tickt"
-         *     }
-         */
-        Warning: {
-            /**
-             * AnyWarningCode
-             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer took too long, so `object` may not match its schema. If even reading it took too long, there is no `object`, and `text` may not be JSON. `inexact-number`: the answer has a number such as 12345678901234567890 or 1e400, which is not exactly an IEEE 754 double. `object` contains it as it is, but JavaScript and others change it when they parse it, and so does the check against the schema.
-             * @example unknown-variable
-             */
-            code: ("unknown-variable" | "not-a-placeholder" | "unused-variable" | "unverified-object" | "inexact-number") | components["schemas"]["OtherValue"];
-            /**
-             * @description What is wrong at this place, for people.
-             * @example is not declared or used by the prompt
-             */
-            detail: string;
-            /**
-             * @description JSON Pointer into the body of the request as a URI fragment (RFC 6901, section 6).
-             * @example #/variables/tickt
-             */
-            pointer?: string;
-        };
-        /**
          * Warnings
          * @description Probable mistakes in the accepted request. Absent if there are none.
          * @example [
@@ -2447,24 +2315,6 @@ export interface components {
             next: string | null;
         };
         /**
-         * PromptPage
-         * @description Prompts, the most recently updated first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 1000,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        PromptPage: {
-            /** @description The prompts of this page. */
-            data: components["schemas"]["Prompt"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
          * ContentPartInput
          * @description A part of a message: a text or an image.
          * @example {
@@ -2490,50 +2340,6 @@ export interface components {
              * @example https://images.example.com/{{picture}}.png
              */
             url?: string;
-        };
-        /**
-         * MessageContent
-         * @description Text with placeholders, or a list of texts and images, whose `text` and `url` have placeholders too. An invocation
-         *     fills them in.
-         *
-         *     | Written | Becomes |
-         *     |---|---|
-         *     | `{{name}}` | the value of `name` |
-         *     | `{{name\|text}}` | the value of `name`, or `text`, exactly as written, if there is no value |
-         *     | `\{{` | a literal `{{` |
-         *
-         *     Spaces and tabs around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, continue with letters,
-         *     digits, `_`, `.` and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs
-         *     no escaping. Text that looks like a placeholder but is not one (`{{name}`, `{{user name}}`, `{{#if x}}`) is also plain
-         *     text; `warnings` lists it when the prompt is saved.
-         *
-         *     A placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty
-         *     string if the variable is declared. If there is none, the invocation fails with `missing-variables`. Placeholders in a
-         *     filled-in value are not replaced.
-         *
-         *     Strings are inserted unchanged. Other values are inserted as compact JSON: without spaces, with numbers in their
-         *     shortest form (`1.0` as `1`, `1e2` as `100`). The members of an object keep their order, except that names that are
-         *     whole numbers below 4294967295, such as `"7"`, come first, in ascending order. If a name occurs twice, the last member
-         *     counts.
-         *
-         *     All messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units). A larger prompt is
-         *     not sent; the answer is `rendered-prompt-too-large`.
-         * @example Ticket from {{customer_name|a customer}}:
-         *
-         *     {{ticket}}
-         */
-        MessageContent: string | components["schemas"]["ContentPartInput"][];
-        /**
-         * MessageInput
-         * @description One message of a prompt, in a request.
-         * @example {
-         *       "role": "user",
-         *       "content": "Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"
-         *     }
-         */
-        MessageInput: {
-            role: components["schemas"]["MessageRole"];
-            content: components["schemas"]["MessageContent"];
         };
         /**
          * MessagesInput
@@ -2770,57 +2576,6 @@ export interface components {
          */
         FallbacksInput: components["schemas"]["TestTargetInput"][] | null;
         /**
-         * PromptCreate
-         * @description A new prompt. Fields that you leave out have no value.
-         * @example {
-         *       "name": "Summarise support ticket",
-         *       "messages": [
-         *         {
-         *           "role": "user",
-         *           "content": "Summarise this ticket: {{ticket}}"
-         *         }
-         *       ],
-         *       "variables": {
-         *         "ticket": {
-         *           "required": true
-         *         }
-         *       }
-         *     }
-         */
-        PromptCreate: {
-            name: components["schemas"]["PromptName"];
-            slug?: components["schemas"]["Slug"];
-            description?: components["schemas"]["PromptDescription"];
-            messages: components["schemas"]["MessagesInput"];
-            /**
-             * @description Variables by name. Part of the content: a change creates a new version.
-             * @example {
-             *       "ticket": {
-             *         "description": "Full text of the ticket",
-             *         "required": true
-             *       },
-             *       "tone": {
-             *         "default": "friendly",
-             *         "description": "Tone of the summary"
-             *       }
-             *     }
-             */
-            variables?: {
-                [key: string]: components["schemas"]["VariableDefinitionInput"];
-            };
-            strict?: components["schemas"]["Strict"];
-            selected_provider?: components["schemas"]["ProviderId"];
-            selected_model?: components["schemas"]["ModelId"];
-            parameters?: components["schemas"]["GenerationParametersInput"];
-            response_format?: components["schemas"]["ResponseFormatInput"];
-            tools?: components["schemas"]["ToolsInput"];
-            tool_choice?: components["schemas"]["ToolChoiceInput"];
-            provider_options?: components["schemas"]["ProviderOptions"];
-            fallbacks?: components["schemas"]["FallbacksInput"];
-            retries?: components["schemas"]["Retries"];
-            test_settings?: components["schemas"]["TestSettings"];
-        };
-        /**
          * DateTimeInput
          * Format: date-time
          * @description Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).
@@ -2836,65 +2591,6 @@ export interface components {
          */
         IgnoredObject: {
             [key: string]: unknown;
-        };
-        /**
-         * PromptUpdate
-         * @description Any of the fields. `null` clears `description`, `variables`, `selected_provider`, `selected_model`, `parameters`,
-         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `test_settings`. `id`, `version`,
-         *     `created_at`, `updated_at` and `warnings` cannot be changed; you can send them with their current values.
-         * @example {
-         *       "selected_provider": "openai",
-         *       "selected_model": "gpt-4.1-mini"
-         *     }
-         */
-        PromptUpdate: {
-            name?: components["schemas"]["PromptName"];
-            slug?: components["schemas"]["Slug"];
-            /**
-             * @description Purpose of the prompt. `null` clears it.
-             * @example Three-sentence summary of a ticket for the shift handover.
-             */
-            description?: string | null;
-            messages?: components["schemas"]["MessagesInput"];
-            /** @description Variables by name. Part of the content: a change creates a new version. `null` clears them. */
-            variables?: {
-                [key: string]: components["schemas"]["VariableDefinitionInput"];
-            } | null;
-            strict?: components["schemas"]["Strict"];
-            /**
-             * @description Id of the provider that invocations use. Part of the content: a change creates a new version. `null` clears it.
-             * @example openai
-             */
-            selected_provider?: string | null;
-            /**
-             * @description Id of the model that invocations use. Part of the content: a change creates a new version. `null` clears it.
-             * @example gpt-4.1-mini
-             */
-            selected_model?: string | null;
-            parameters?: components["schemas"]["GenerationParametersInput"];
-            response_format?: components["schemas"]["ResponseFormatInput"];
-            tools?: components["schemas"]["ToolsInput"];
-            tool_choice?: components["schemas"]["ToolChoiceInput"];
-            provider_options?: components["schemas"]["ProviderOptions"];
-            fallbacks?: components["schemas"]["FallbacksInput"];
-            retries?: components["schemas"]["Retries"];
-            test_settings?: components["schemas"]["TestSettings"];
-            id?: components["schemas"]["PromptId"];
-            version?: components["schemas"]["VersionNumber"];
-            /**
-             * @description The versions that labels name. Any value is accepted and ignored, because others can move labels at any time. To move a label, use `PUT …/labels/{label}`.
-             * @example {
-             *       "production": 1,
-             *       "staging": 2
-             *     }
-             */
-            labels?: {
-                [key: string]: components["schemas"]["VersionNumber"];
-            };
-            created_at?: components["schemas"]["DateTimeInput"];
-            updated_at?: components["schemas"]["DateTimeInput"];
-            /** @description Warnings about the current content. They cannot be changed. */
-            warnings?: components["schemas"]["IgnoredObject"][];
         };
         /**
          * Confirmation
@@ -2948,24 +2644,6 @@ export interface components {
             current: boolean;
         };
         /**
-         * PromptVersionPage
-         * @description Versions of a prompt, the newest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        PromptVersionPage: {
-            /** @description The versions of this page. */
-            data: components["schemas"]["PromptVersion"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
          * LabelSequence
          * @description Number of the move. The moves of a label are numbered 1, 2, 3 …; a deletion has a number too, and a later label of the same name continues.
          * @example 2
@@ -3011,51 +2689,6 @@ export interface components {
             sequence: components["schemas"]["LabelSequence"];
             moved_at: components["schemas"]["Timestamp"];
             moved_by: components["schemas"]["LabelMover"];
-        };
-        /**
-         * LabelPage
-         * @description Labels of a prompt, by name.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        LabelPage: {
-            /** @description The labels of this page. */
-            data: components["schemas"]["Label"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
-         * LabelMovePage
-         * @description Moves of a label, the latest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        LabelMovePage: {
-            /** @description The moves of this page. */
-            data: {
-                sequence: components["schemas"]["LabelSequence"];
-                /**
-                 * @description The version that the label named from then on. Absent if the label was deleted.
-                 * @example 3
-                 */
-                version?: number;
-                moved_at: components["schemas"]["Timestamp"];
-                moved_by: components["schemas"]["LabelMover"];
-            }[];
-            pagination: components["schemas"]["Pagination"];
         };
         /**
          * VariableValues
@@ -3298,46 +2931,6 @@ export interface components {
             average_latency_ms?: number;
         };
         /**
-         * TestRunCreate
-         * @description Providers, models and variables of a test run.
-         * @example {
-         *       "providers": [
-         *         {
-         *           "provider": "openai",
-         *           "model": "gpt-4.1-mini"
-         *         },
-         *         {
-         *           "provider": "echo"
-         *         }
-         *       ],
-         *       "variables": {
-         *         "ticket": "The export button has been greyed out since this morning."
-         *       }
-         *     }
-         */
-        TestRunCreate: {
-            /** @description Providers and models to compare. They run at the same time. The same pair can occur more than once. */
-            providers: components["schemas"]["TestTargetInput"][];
-            variables?: components["schemas"]["VariableValues"];
-            /**
-             * @description Version to run. Default: the latest version.
-             * @example 2
-             */
-            version?: number;
-            /**
-             * @description Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).
-             * @example production
-             */
-            label?: string;
-            /**
-             * TestUnsupportedMembers
-             * @description What happens if a provider cannot do something that the prompt asks for. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out for this provider.
-             * @example ignore
-             * @enum {string}
-             */
-            unsupported?: "refuse" | "ignore";
-        };
-        /**
          * TestRunId
          * @description The server sets it; it never changes.
          * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
@@ -3395,32 +2988,6 @@ export interface components {
             result: components["schemas"]["InvocationResult"];
         };
         /**
-         * TestError
-         * @description Why a call failed: the fields of the problem that an invocation would get.
-         * @example {
-         *       "type": "urn:prompt-gateway:problem:provider-rate-limited",
-         *       "title": "Provider rate limit reached",
-         *       "detail": "The provider limits the rate of requests.",
-         *       "provider_status": 429,
-         *       "retryable": true
-         *     }
-         */
-        TestError: {
-            /**
-             * AnyTestErrorType
-             * Format: uri
-             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:provider-rate-limited
-             */
-            type: ("urn:prompt-gateway:problem:provider-failed" | "urn:prompt-gateway:problem:provider-timeout" | "urn:prompt-gateway:problem:provider-refused-credentials" | "urn:prompt-gateway:problem:provider-rate-limited" | "urn:prompt-gateway:problem:provider-bad-answer" | "urn:prompt-gateway:problem:internal-error") | components["schemas"]["OtherValue"];
-            title: components["schemas"]["ProblemTitle"];
-            detail: components["schemas"]["ProblemText"];
-            provider_status?: components["schemas"]["ProviderStatus"];
-            provider_code?: components["schemas"]["ProviderCode"];
-            provider_message?: components["schemas"]["ProviderMessage"];
-            retryable: components["schemas"]["Retryable"];
-        };
-        /**
          * TestFailure
          * @description The call failed. Other calls are not affected.
          * @example {
@@ -3449,25 +3016,6 @@ export interface components {
             error: components["schemas"]["TestError"];
         };
         /**
-         * TestResult
-         * @description Result of one provider and model. It has `result` if the call succeeded and `error` if it failed.
-         * @example {
-         *       "status": "succeeded",
-         *       "provider": "openai",
-         *       "model": "gpt-4.1-mini",
-         *       "latency_ms": 1874,
-         *       "result": {
-         *         "text": "Ada cannot use the export button since this morning.",
-         *         "finishReason": "stop",
-         *         "usage": {
-         *           "inputTokens": 64,
-         *           "outputTokens": 13
-         *         }
-         *       }
-         *     }
-         */
-        TestResult: components["schemas"]["TestSuccess"] | components["schemas"]["TestFailure"];
-        /**
          * TestResults
          * @description One result for each provider and model, in the order of the request.
          * @example [
@@ -3488,61 +3036,6 @@ export interface components {
          *     ]
          */
         TestResults: components["schemas"]["TestResult"][];
-        /**
-         * TestRunWithResults
-         * @description A test run that has ended, with its results.
-         * @example {
-         *       "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
-         *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
-         *       "prompt_version": 2,
-         *       "status": "done",
-         *       "providers": [
-         *         {
-         *           "provider": "openai",
-         *           "model": "gpt-4.1-mini"
-         *         }
-         *       ],
-         *       "created_at": "2026-11-05T15:00:00.000Z",
-         *       "finished_at": "2026-11-05T15:00:01.912Z",
-         *       "results": [
-         *         {
-         *           "status": "succeeded",
-         *           "provider": "openai",
-         *           "model": "gpt-4.1-mini",
-         *           "latency_ms": 1874,
-         *           "result": {
-         *             "text": "Ada cannot use the export button since this morning.",
-         *             "finishReason": "stop",
-         *             "usage": {
-         *               "inputTokens": 64,
-         *               "outputTokens": 13
-         *             }
-         *           }
-         *         }
-         *       ]
-         *     }
-         */
-        TestRunWithResults: {
-            id: components["schemas"]["TestRunId"];
-            prompt_id: components["schemas"]["PromptId"];
-            /**
-             * @description Number of the version that ran.
-             * @example 2
-             */
-            prompt_version: number;
-            /**
-             * AnyTestRunWithResultsStatus
-             * @description Status of the test run.
-             * @example done
-             */
-            status: components["schemas"]["TestRunStatus"] | components["schemas"]["OtherValue"];
-            /** @description Providers and models, in the order of the request, with default models filled in. */
-            providers: components["schemas"]["TestTarget"][];
-            warnings?: components["schemas"]["Warnings"];
-            created_at: components["schemas"]["Timestamp"];
-            finished_at: components["schemas"]["Timestamp"];
-            results: components["schemas"]["TestResults"];
-        };
         /**
          * TestRun
          * @description One run of a prompt on several providers and models, without its results.
@@ -3581,116 +3074,6 @@ export interface components {
             finished_at?: components["schemas"]["Timestamp"];
         };
         /**
-         * TestRunPage
-         * @description Test runs of a prompt, the newest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        TestRunPage: {
-            /** @description The test runs of this page. */
-            data: components["schemas"]["TestRun"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
-         * TestRunResults
-         * @description The stored results of a test run that has ended.
-         * @example {
-         *       "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
-         *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
-         *       "prompt_version": 2,
-         *       "created_at": "2026-11-05T15:00:00.000Z",
-         *       "finished_at": "2026-11-05T15:00:01.912Z",
-         *       "results": []
-         *     }
-         */
-        TestRunResults: {
-            id: components["schemas"]["TestRunId"];
-            prompt_id: components["schemas"]["PromptId"];
-            /**
-             * @description Number of the version that ran.
-             * @example 2
-             */
-            prompt_version: number;
-            created_at: components["schemas"]["Timestamp"];
-            finished_at: components["schemas"]["Timestamp"];
-            results: components["schemas"]["TestResults"];
-        };
-        /**
-         * Provider
-         * @description A language-model provider that the service can call.
-         * @example {
-         *       "id": "echo",
-         *       "name": "Echo",
-         *       "models": [
-         *         "echo-1"
-         *       ],
-         *       "defaultModel": "echo-1",
-         *       "configured": true,
-         *       "settings": []
-         *     }
-         */
-        Provider: {
-            id: components["schemas"]["ProviderId"];
-            /**
-             * @description Display name.
-             * @example OpenAI
-             */
-            name: string;
-            /** @description Models that are known to work. Other models are passed on too. */
-            models: components["schemas"]["ModelId"][];
-            /**
-             * @description Model that runs if only the provider is selected. One of `models`.
-             * @example gpt-4.1-mini
-             */
-            defaultModel: string;
-            /**
-             * @description Whether the service has the credentials to call the provider.
-             * @example true
-             */
-            configured: boolean;
-            /**
-             * @description Environment variables of the service that configure the provider. Empty for `echo`.
-             * @example [
-             *       {
-             *         "name": "OPENAI_API_KEY",
-             *         "required": true,
-             *         "set": false,
-             *         "description": "API key for OpenAI. Setting it makes the provider available."
-             *       }
-             *     ]
-             */
-            settings: {
-                /**
-                 * @description Name of the variable.
-                 * @example OPENAI_API_KEY
-                 */
-                name: string;
-                /**
-                 * @description Whether the provider cannot be called without it. If one of several variables is enough, none of them is
-                 *     required, and `description` says so.
-                 * @example true
-                 */
-                required: boolean;
-                /**
-                 * @description Whether it has a value. The value itself is never shown.
-                 * @example false
-                 */
-                set: boolean;
-                /**
-                 * @description What the variable is for.
-                 * @example API key for OpenAI. Setting it makes the provider available.
-                 */
-                description: string;
-            }[];
-        };
-        /**
          * StoredPrompt
          * @description A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.
          * @example {
@@ -3719,448 +3102,6 @@ export interface components {
                 [key: string]: string | null;
             } | null;
         } | null;
-        /**
-         * ResponseCreate
-         * @description A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.
-         * @example {
-         *       "model": "openai/gpt-4.1-mini",
-         *       "input": "Which of our customers wrote this?"
-         *     }
-         */
-        ResponseCreate: {
-            /**
-             * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.
-             * @example openai/gpt-4.1-mini
-             */
-            model?: string | null;
-            prompt?: components["schemas"]["StoredPrompt"];
-            /**
-             * @description A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.
-             * @example Which of our customers wrote this?
-             */
-            input?: (string | null) | ({
-                /**
-                 * ResponseInputType
-                 * @description Kind of the item.
-                 * @example message
-                 * @enum {string}
-                 */
-                type?: "message" | "function_call" | "function_call_output";
-                /**
-                 * @description Id of the item in an earlier response. Ignored.
-                 * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
-                 */
-                id?: string | null;
-                /**
-                 * @description Status of the item in an earlier response. Ignored.
-                 * @example completed
-                 */
-                status?: string | null;
-                /**
-                 * ResponseInputRole
-                 * @description Of a message: role of the speaker.
-                 * @example user
-                 * @enum {string}
-                 */
-                role?: "user" | "assistant" | "system" | "developer";
-                /**
-                 * @description Of a message: ignored.
-                 * @example final_answer
-                 */
-                phase?: string | null;
-                /**
-                 * @description Of a message: a text, or a list of texts and images. Only users send images.
-                 * @example What is in this picture?
-                 */
-                content?: string | ({
-                    /**
-                     * ResponseInputPartType
-                     * @description Kind of the part.
-                     * @example input_text
-                     * @enum {string}
-                     */
-                    type: "input_text" | "output_text" | "refusal" | "input_image";
-                    /**
-                     * @description The text.
-                     * @example What is in this picture?
-                     */
-                    text?: string;
-                    /**
-                     * @description The text of a refusal.
-                     * @example I cannot help with this.
-                     */
-                    refusal?: string;
-                    /**
-                     * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
-                     * @example https://images.example.com/receipt.png
-                     */
-                    image_url?: string;
-                    /**
-                     * ResponseImageDetail
-                     * @description Only `auto` is supported.
-                     * @example auto
-                     * @enum {string|null}
-                     */
-                    detail?: "auto" | null;
-                    /** @description Annotations of a text in an earlier response. Ignored. */
-                    annotations?: {
-                        [key: string]: unknown;
-                    }[] | null;
-                    /** @description Always empty. */
-                    logprobs?: unknown[] | null;
-                    /** @description What an SDK parsed from the text of an earlier response. Ignored. */
-                    parsed?: unknown;
-                    /** @description Not supported. */
-                    file_id?: null;
-                } & (unknown & unknown & unknown))[];
-                /**
-                 * @description Of a call and its result: the id that both have in common.
-                 * @example call_8fD2
-                 */
-                call_id?: string;
-                /**
-                 * @description Of a call: name of the function.
-                 * @example find_customer
-                 */
-                name?: string | null;
-                /**
-                 * @description Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
-                 * @example {"name": "Ada"}
-                 */
-                arguments?: string;
-                /** @description Of a call: as it was received, at most 64 KiB. */
-                provider_metadata?: {
-                    [key: string]: unknown;
-                };
-                /** @description Of a call: what an SDK parsed from the arguments. Ignored. */
-                parsed_arguments?: unknown;
-                /**
-                 * @description Of a result: a text, or a list of texts, which are joined.
-                 * @example Customer 4711
-                 */
-                output?: string | {
-                    /**
-                     * ResponseToolOutputType
-                     * @description Kind of the part.
-                     * @example input_text
-                     * @enum {string}
-                     */
-                    type: "input_text";
-                    /**
-                     * @description The text.
-                     * @example Customer 4711
-                     */
-                    text: string;
-                }[];
-                /** @description Not supported. */
-                async?: null;
-                /** @description Not supported. */
-                caller?: null;
-                /** @description Not supported. */
-                namespace?: null;
-            } & (unknown & unknown & unknown))[];
-            /**
-             * @description A message of the system. It comes before `input`, and after the messages of a stored prompt.
-             * @example Answer in one sentence.
-             */
-            instructions?: string | null;
-            /** @description The form of the answer. */
-            text?: {
-                /** @description `text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it. */
-                format?: {
-                    /**
-                     * ResponseTextFormatType
-                     * @description Kind of the form.
-                     * @example json_schema
-                     * @enum {string}
-                     */
-                    type: "text" | "json_schema" | "json_object";
-                    /**
-                     * @description Name of the schema, for the model.
-                     * @example triage
-                     */
-                    name?: string;
-                    /**
-                     * @description JSON Schema of the answer. It is passed on as it is.
-                     * @example {
-                     *       "type": "object",
-                     *       "properties": {
-                     *         "name": {
-                     *           "type": "string"
-                     *         }
-                     *       },
-                     *       "required": [
-                     *         "name"
-                     *       ]
-                     *     }
-                     */
-                    schema?: {
-                        [key: string]: unknown;
-                    };
-                    /**
-                     * @description Purpose of the answer, for the model.
-                     * @example Priority of a support ticket
-                     */
-                    description?: string | null;
-                    /**
-                     * @description Whether the provider has to follow the schema exactly.
-                     * @example true
-                     */
-                    strict?: boolean | null;
-                } | null;
-                /**
-                 * ResponseVerbosity
-                 * @description Only `medium` is supported.
-                 * @example medium
-                 * @enum {string|null}
-                 */
-                verbosity?: "medium" | null;
-            } | null;
-            /**
-             * @description Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.
-             * @example [
-             *       {
-             *         "type": "function",
-             *         "name": "find_customer",
-             *         "parameters": {
-             *           "type": "object",
-             *           "properties": {
-             *             "name": {
-             *               "type": "string"
-             *             }
-             *           },
-             *           "required": [
-             *             "name"
-             *           ]
-             *         }
-             *       }
-             *     ]
-             */
-            tools?: {
-                /**
-                 * ResponseToolType
-                 * @description Kind of the tool.
-                 * @example function
-                 * @enum {string}
-                 */
-                type: "function";
-                /**
-                 * @description Name of the function, unique among the tools.
-                 * @example find_customer
-                 */
-                name: string;
-                /**
-                 * @description What the function does, for the model.
-                 * @example Finds a customer by name
-                 */
-                description?: string | null;
-                /**
-                 * @description JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.
-                 * @example {
-                 *       "type": "object",
-                 *       "properties": {
-                 *         "name": {
-                 *           "type": "string"
-                 *         }
-                 *       },
-                 *       "required": [
-                 *         "name"
-                 *       ]
-                 *     }
-                 */
-                parameters?: {
-                    [key: string]: unknown;
-                } | null;
-                /**
-                 * @description Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.
-                 * @example true
-                 */
-                strict?: boolean | null;
-                /**
-                 * ResponseToolAsync
-                 * @description Not supported.
-                 * @enum {boolean|null}
-                 */
-                async?: false | null;
-                /**
-                 * ResponseToolDeferLoading
-                 * @description Not supported.
-                 * @enum {boolean|null}
-                 */
-                defer_loading?: false | null;
-                /** @description Not supported. */
-                allowed_callers?: null;
-                /** @description Not supported. */
-                output_schema?: null;
-            }[] | null;
-            /**
-             * ResponseToolChoice
-             * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
-             * @example auto
-             */
-            tool_choice?: (string | null) | {
-                /**
-                 * ResponseToolChoiceType
-                 * @description Kind of the tool.
-                 * @example function
-                 * @enum {string}
-                 */
-                type: "function";
-                /**
-                 * @description Name of one of the tools.
-                 * @example find_customer
-                 */
-                name: string;
-            };
-            /**
-             * @description Whether the model can call several tools at the same time.
-             * @example true
-             */
-            parallel_tool_calls?: boolean | null;
-            /**
-             * @description Randomness of the answer.
-             * @example 0.2
-             */
-            temperature?: number | null;
-            /**
-             * @description Share of the most probable tokens that the model chooses from.
-             * @example 0.9
-             */
-            top_p?: number | null;
-            /**
-             * @description Above 0, the model avoids tokens that occurred before.
-             * @example 0.5
-             */
-            presence_penalty?: number | null;
-            /**
-             * @description Above 0, the model avoids tokens that occurred before, and more so those that occurred often.
-             * @example 0.5
-             */
-            frequency_penalty?: number | null;
-            /**
-             * @description The most tokens of the answer, including reasoning.
-             * @example 500
-             */
-            max_output_tokens?: number | null;
-            /** @description How the model reasons. Reasoning is never returned, so `summary` has no effect. */
-            reasoning?: {
-                /**
-                 * ResponseReasoningEffort
-                 * @description How much the model reasons before it answers.
-                 * @example low
-                 * @enum {string|null}
-                 */
-                effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
-                /**
-                 * ResponseReasoningSummary
-                 * @description Only `auto` is supported.
-                 * @example auto
-                 * @enum {string|null}
-                 */
-                summary?: "auto" | null;
-                /** @description Not supported. */
-                generate_summary?: null;
-            } | null;
-            /**
-             * @description Whether the answer is a stream of events.
-             * @example true
-             */
-            stream?: boolean | null;
-            /** @description Options of a stream. */
-            stream_options?: {
-                /**
-                 * ResponseObfuscation
-                 * @description Not supported.
-                 * @example false
-                 * @enum {boolean|null}
-                 */
-                include_obfuscation?: false | null;
-            } | null;
-            /**
-             * @description Texts of the caller's choice. They are returned with the response and not stored.
-             * @example {
-             *       "ticket": "4711"
-             *     }
-             */
-            metadata?: {
-                [key: string]: string;
-            } | null;
-            /**
-             * @description Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.
-             * @example [
-             *       "reasoning.encrypted_content"
-             *     ]
-             */
-            include?: ("reasoning.encrypted_content" | "web_search_call.action.sources" | "web_search_call.results" | "code_interpreter_call.outputs" | "computer_call_output.output.image_url" | "file_search_call.results" | "message.input_image.image_url")[] | null;
-            /**
-             * @description Ignored. Responses are never stored.
-             * @example false
-             */
-            store?: boolean | null;
-            /**
-             * @description Ignored.
-             * @example user-4711
-             */
-            user?: string | null;
-            /**
-             * @description Ignored.
-             * @example user-4711
-             */
-            safety_identifier?: string | null;
-            /**
-             * @description Ignored.
-             * @example tickets
-             */
-            prompt_cache_key?: string | null;
-            /**
-             * @description Ignored.
-             * @example in_memory
-             */
-            prompt_cache_retention?: string | null;
-            /**
-             * ResponseBackground
-             * @description Not supported.
-             * @example false
-             * @enum {boolean|null}
-             */
-            background?: false | null;
-            /**
-             * ResponseTruncation
-             * @description Only `disabled` is supported.
-             * @example disabled
-             * @enum {string|null}
-             */
-            truncation?: "disabled" | null;
-            /**
-             * ResponseServiceTier
-             * @description The provider's usual tier. Others are not supported.
-             * @example auto
-             * @enum {string|null}
-             */
-            service_tier?: "auto" | "default" | null;
-            /**
-             * ResponseTopLogprobs
-             * @description Not supported.
-             * @example 0
-             */
-            top_logprobs?: number | null;
-            /** @description Not supported. */
-            max_tool_calls?: null;
-            /** @description Not supported. */
-            context_management?: null;
-            /** @description Not supported. */
-            moderation?: null;
-            /** @description Not supported. */
-            prompt_cache_options?: null;
-            /** @description Not supported. */
-            access_programs?: null;
-            /** @description Not supported. */
-            image?: null;
-            /** @description Not supported, because responses are not stored. Send the conversation in `input`. */
-            previous_response_id?: null;
-            /** @description Not supported, because responses are not stored. Send the conversation in `input`. */
-            conversation?: null;
-        };
         /**
          * ResponsePart
          * @description A part of a message.
@@ -4748,38 +3689,6 @@ export interface components {
          */
         SpotName: string;
         /**
-         * Spot
-         * @description A place at a location where orders are placed, such as a table.
-         * @example {
-         *       "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
-         *       "name": "Table 4"
-         *     }
-         */
-        Spot: {
-            id: components["schemas"]["SpotId"];
-            name: components["schemas"]["SpotName"];
-        };
-        /**
-         * Zone
-         * @description A part of a location, such as a terrace, and its spots.
-         * @example {
-         *       "id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
-         *       "name": "Terrace",
-         *       "spots": [
-         *         {
-         *           "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
-         *           "name": "Table 4"
-         *         }
-         *       ]
-         *     }
-         */
-        Zone: {
-            id: components["schemas"]["ZoneId"];
-            name: components["schemas"]["ZoneName"];
-            /** @description The spots of the zone. */
-            spots: components["schemas"]["Spot"][];
-        };
-        /**
          * Archived
          * @description Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.
          * @example false
@@ -4817,53 +3726,6 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * LocationPage
-         * @description Locations, the newest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        LocationPage: {
-            /** @description The locations of this page. */
-            data: components["schemas"]["Location"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
-         * SpotInput
-         * @description A place where orders are placed. Without `id` it is new, and the server creates the id.
-         * @example {
-         *       "name": "Table 4"
-         *     }
-         */
-        SpotInput: {
-            id?: components["schemas"]["SpotId"];
-            name: components["schemas"]["SpotName"];
-        };
-        /**
-         * ZoneInput
-         * @description A part of a location. Without `id` it is new, and the server creates the id.
-         * @example {
-         *       "name": "Terrace",
-         *       "spots": [
-         *         {
-         *           "name": "Table 4"
-         *         }
-         *       ]
-         *     }
-         */
-        ZoneInput: {
-            id?: components["schemas"]["ZoneId"];
-            name: components["schemas"]["ZoneName"];
-            /** @description Spots of the zone. Default: none. */
-            spots?: components["schemas"]["SpotInput"][];
-        };
-        /**
          * ZonesInput
          * @description Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new
          *     one. The same id twice is an `invalid-request`.
@@ -4882,63 +3744,6 @@ export interface components {
          *     ]
          */
         ZonesInput: components["schemas"]["ZoneInput"][];
-        /**
-         * LocationCreate
-         * @description A new location.
-         * @example {
-         *       "name": "Canal Café",
-         *       "currency": "EUR",
-         *       "timezone": "Europe/Amsterdam"
-         *     }
-         */
-        LocationCreate: {
-            name: components["schemas"]["LocationName"];
-            /**
-             * @description ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.
-             * @example EUR
-             */
-            currency: string;
-            timezone: components["schemas"]["Timezone"];
-            /**
-             * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.
-             * @example 04:00
-             */
-            fiscal_day_end?: string;
-            /**
-             * @description Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.
-             * @example 900
-             */
-            tax_rate_bp?: number;
-            /**
-             * @description Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.
-             * @example 250
-             */
-            fee_rate_bp?: number;
-            zones?: components["schemas"]["ZonesInput"];
-            archived?: components["schemas"]["Archived"];
-        };
-        /**
-         * LocationUpdate
-         * @description Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone
-         *     that you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you
-         *     can send them with their current values.
-         * @example {
-         *       "tax_rate_bp": 2100
-         *     }
-         */
-        LocationUpdate: {
-            name?: components["schemas"]["LocationName"];
-            currency?: components["schemas"]["CurrencyCode"];
-            timezone?: components["schemas"]["Timezone"];
-            fiscal_day_end?: components["schemas"]["FiscalDayEndTime"];
-            tax_rate_bp?: components["schemas"]["TaxRate"];
-            fee_rate_bp?: components["schemas"]["FeeRate"];
-            zones?: components["schemas"]["ZonesInput"];
-            archived?: components["schemas"]["Archived"];
-            id?: components["schemas"]["LocationId"];
-            created_at?: components["schemas"]["DateTimeInput"];
-            updated_at?: components["schemas"]["DateTimeInput"];
-        };
         /**
          * FiscalDate
          * Format: date
@@ -4989,24 +3794,6 @@ export interface components {
             cause: ("call" | "clock") | components["schemas"]["OtherValue"];
         };
         /**
-         * FiscalDayPage
-         * @description Closed fiscal days of a location, the latest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        FiscalDayPage: {
-            /** @description The fiscal days of this page. */
-            data: components["schemas"]["FiscalDay"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
          * CategoryId
          * @description Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.
          * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
@@ -5037,53 +3824,6 @@ export interface components {
             archived: components["schemas"]["Archived"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
-        };
-        /**
-         * CategoryPage
-         * @description Categories, the newest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        CategoryPage: {
-            /** @description The categories of this page. */
-            data: components["schemas"]["Category"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
-         * CategoryCreate
-         * @description A new category.
-         * @example {
-         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
-         *       "name": "Hot drinks"
-         *     }
-         */
-        CategoryCreate: {
-            location_id: components["schemas"]["LocationId"];
-            name: components["schemas"]["CategoryName"];
-            archived?: components["schemas"]["Archived"];
-        };
-        /**
-         * CategoryUpdate
-         * @description Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their
-         *     current values.
-         * @example {
-         *       "name": "Coffee and tea"
-         *     }
-         */
-        CategoryUpdate: {
-            name?: components["schemas"]["CategoryName"];
-            archived?: components["schemas"]["Archived"];
-            id?: components["schemas"]["CategoryId"];
-            location_id?: components["schemas"]["LocationId"];
-            created_at?: components["schemas"]["DateTimeInput"];
-            updated_at?: components["schemas"]["DateTimeInput"];
         };
         /**
          * ProductId
@@ -5140,20 +3880,6 @@ export interface components {
          */
         ModifierName: string;
         /**
-         * Modifier
-         * @description Something that can be added to a product, and what it costs.
-         * @example {
-         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
-         *       "name": "Oat milk",
-         *       "price": 50
-         *     }
-         */
-        Modifier: {
-            id: components["schemas"]["ModifierId"];
-            name: components["schemas"]["ModifierName"];
-            price: components["schemas"]["Price"];
-        };
-        /**
          * Product
          * @description Something that a location sells.
          * @example {
@@ -5198,24 +3924,6 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * ProductPage
-         * @description Products, the newest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        ProductPage: {
-            /** @description The products of this page. */
-            data: components["schemas"]["Product"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
          * TagsInput
          * @description Tags of the product.
          * @example [
@@ -5224,19 +3932,6 @@ export interface components {
          *     ]
          */
         TagsInput: components["schemas"]["Tag"][];
-        /**
-         * ModifierInput
-         * @description Something that can be added to a product. Without `id` it is new, and the server creates the id.
-         * @example {
-         *       "name": "Oat milk",
-         *       "price": 50
-         *     }
-         */
-        ModifierInput: {
-            id?: components["schemas"]["ModifierId"];
-            name: components["schemas"]["ModifierName"];
-            price: components["schemas"]["Price"];
-        };
         /**
          * ModifiersInput
          * @description Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The
@@ -5249,75 +3944,6 @@ export interface components {
          *     ]
          */
         ModifiersInput: components["schemas"]["ModifierInput"][];
-        /**
-         * ProductCreate
-         * @description A new product. It has the currency of the location.
-         * @example {
-         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
-         *       "category_id": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
-         *       "name": "Flat white",
-         *       "price": 420
-         *     }
-         */
-        ProductCreate: {
-            location_id: components["schemas"]["LocationId"];
-            category_id: components["schemas"]["CategoryId"];
-            name: components["schemas"]["ProductName"];
-            description?: components["schemas"]["ProductDescription"];
-            sku?: components["schemas"]["Sku"];
-            image_url?: components["schemas"]["ImageUrl"];
-            price: components["schemas"]["Price"];
-            tags?: components["schemas"]["TagsInput"];
-            modifiers?: components["schemas"]["ModifiersInput"];
-            /**
-             * @description Whether the product can be ordered. Default: true.
-             * @example true
-             */
-            active?: boolean;
-            archived?: components["schemas"]["Archived"];
-        };
-        /**
-         * ProductUpdate
-         * @description Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and
-         *     `image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with
-         *     their current values.
-         * @example {
-         *       "price": 440
-         *     }
-         */
-        ProductUpdate: {
-            category_id?: components["schemas"]["CategoryId"];
-            name?: components["schemas"]["ProductName"];
-            /**
-             * @description Description of the product for guests. `null` clears it.
-             * @example Double espresso with steamed milk.
-             */
-            description?: string | null;
-            /**
-             * @description URL of an image, `https` or `http`, without user information. `null` clears it.
-             * @example https://cdn.example.com/products/flat-white.jpg
-             */
-            image_url?: string | null;
-            /**
-             * @description Stock keeping unit: the article number in the caller's system. `null` clears it.
-             * @example FW-001
-             */
-            sku?: string | null;
-            price?: components["schemas"]["Price"];
-            tags?: components["schemas"]["TagsInput"];
-            modifiers?: components["schemas"]["ModifiersInput"];
-            /**
-             * @description Whether the product can be ordered.
-             * @example false
-             */
-            active?: boolean;
-            archived?: components["schemas"]["Archived"];
-            id?: components["schemas"]["ProductId"];
-            location_id?: components["schemas"]["LocationId"];
-            currency?: components["schemas"]["CurrencyCode"];
-            created_at?: components["schemas"]["DateTimeInput"];
-            updated_at?: components["schemas"]["DateTimeInput"];
-        };
         /**
          * Moment
          * @description A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
@@ -5342,97 +3968,11 @@ export interface components {
          */
         OrderId: string;
         /**
-         * OrderListItem
-         * @description An order without its details.
-         * @example {
-         *       "id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
-         *       "status": "open",
-         *       "total": 1584,
-         *       "currency": "EUR",
-         *       "created_at": "2026-11-06T12:31:08.214Z",
-         *       "updated_at": "2026-11-06T12:31:08.214Z",
-         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
-         *     }
-         */
-        OrderListItem: {
-            id: components["schemas"]["OrderId"];
-            /**
-             * AnyOrderListItemStatus
-             * @description Status of the order.
-             * @example open
-             */
-            status: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
-            /**
-             * Format: int64
-             * @description Amount in the minor unit of the currency (ISO 4217). 1584 is 15.84 euros, or 1584 yen.
-             * @example 1584
-             */
-            total: number;
-            currency: components["schemas"]["CurrencyCode"];
-            created_at: components["schemas"]["Timestamp"];
-            updated_at: components["schemas"]["Timestamp"];
-            location_id: components["schemas"]["LocationId"];
-            reference_id?: components["schemas"]["ReferenceId"];
-        };
-        /**
-         * OrderPage
-         * @description Orders, the newest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        OrderPage: {
-            /** @description The orders of this page. */
-            data: components["schemas"]["OrderListItem"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
          * Quantity
          * @description Quantity.
          * @example 2
          */
         Quantity: number;
-        /**
-         * OrderItemModifierInput
-         * @description A modifier of the product.
-         * @example {
-         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
-         *       "quantity": 1
-         *     }
-         */
-        OrderItemModifierInput: {
-            id: components["schemas"]["ModifierId"];
-            /**
-             * @description Quantity per unit of the item. Default: 1.
-             * @example 1
-             */
-            quantity?: number;
-        };
-        /**
-         * OrderItemInput
-         * @description One line of an order.
-         * @example {
-         *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
-         *       "quantity": 2,
-         *       "modifiers": [
-         *         {
-         *           "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"
-         *         }
-         *       ]
-         *     }
-         */
-        OrderItemInput: {
-            product_id: components["schemas"]["ProductId"];
-            quantity: components["schemas"]["Quantity"];
-            /** @description Chosen modifiers. Default: none. */
-            modifiers?: components["schemas"]["OrderItemModifierInput"][];
-        };
         /**
          * OrderNote
          * @description A note from the guest. The service stores it and does not interpret it.
@@ -5450,108 +3990,6 @@ export interface components {
          */
         OrderMetadata: {
             [key: string]: string;
-        };
-        /**
-         * OrderCreate
-         * @description A new order. The server prices it from the catalog.
-         * @example {
-         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
-         *       "items": [
-         *         {
-         *           "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
-         *           "quantity": 2,
-         *           "modifiers": []
-         *         }
-         *       ]
-         *     }
-         */
-        OrderCreate: {
-            location_id: components["schemas"]["LocationId"];
-            /** @description Lines of the order. A product can be in several lines. */
-            items: components["schemas"]["OrderItemInput"][];
-            spot_id?: components["schemas"]["SpotId"];
-            note?: components["schemas"]["OrderNote"];
-            reference_id?: components["schemas"]["ReferenceId"];
-            metadata?: components["schemas"]["OrderMetadata"];
-        };
-        /**
-         * OrderSpot
-         * @description The spot where an order was placed, with the names of that time.
-         * @example {
-         *       "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
-         *       "name": "Table 4",
-         *       "zone_id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
-         *       "zone_name": "Terrace"
-         *     }
-         */
-        OrderSpot: {
-            id: components["schemas"]["SpotId"];
-            name: components["schemas"]["SpotName"];
-            zone_id: components["schemas"]["ZoneId"];
-            zone_name: components["schemas"]["ZoneName"];
-        };
-        /**
-         * OrderItemModifier
-         * @description A modifier of an item, as it was when the order was placed.
-         * @example {
-         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
-         *       "name": "Oat milk",
-         *       "price": 50,
-         *       "quantity": 1
-         *     }
-         */
-        OrderItemModifier: {
-            id: components["schemas"]["ModifierId"];
-            name: components["schemas"]["ModifierName"];
-            price: components["schemas"]["Price"];
-            /**
-             * @description Quantity per unit of the item.
-             * @example 1
-             */
-            quantity: number;
-        };
-        /**
-         * OrderItem
-         * @description One line of an order, with the product as it was when the order was placed.
-         * @example {
-         *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
-         *       "name": "Flat white",
-         *       "quantity": 2,
-         *       "unit_price": 420,
-         *       "tags": [
-         *         "coffee",
-         *         "hot"
-         *       ],
-         *       "modifiers": [
-         *         {
-         *           "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
-         *           "name": "Oat milk",
-         *           "price": 50,
-         *           "quantity": 1
-         *         }
-         *       ],
-         *       "total": 940
-         *     }
-         */
-        OrderItem: {
-            product_id: components["schemas"]["ProductId"];
-            name: components["schemas"]["ProductName"];
-            quantity: components["schemas"]["Quantity"];
-            /**
-             * @description Price of one unit without modifiers, in the minor unit of the currency.
-             * @example 420
-             */
-            unit_price: number;
-            /** @description Tags of the product. Can be empty. */
-            tags: components["schemas"]["Tag"][];
-            /** @description Chosen modifiers. Can be empty. */
-            modifiers: components["schemas"]["OrderItemModifier"][];
-            /**
-             * Format: int64
-             * @description `quantity` × (`unit_price` + each modifier's `price` × its `quantity`), without taxes and fees.
-             * @example 940
-             */
-            total: number;
         };
         /**
          * Order
@@ -5930,24 +4368,6 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * IntegrationPage
-         * @description Integrations, the newest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        IntegrationPage: {
-            /** @description The integrations of this page. */
-            data: components["schemas"]["Integration"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
          * EventTypesInput
          * @description Types of events to send. There is no wildcard: an integration receives a new type only if you add it.
          * @example [
@@ -5990,56 +4410,6 @@ export interface components {
          * @example whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5
          */
         SigningSecret: string;
-        /**
-         * IntegrationCreate
-         * @description A new integration. It is active immediately.
-         * @example {
-         *       "name": "Kitchen display",
-         *       "url": "https://kitchen.example.com/hooks/orders",
-         *       "event_types": [
-         *         "ORDER_PLACED",
-         *         "FISCAL_DAY_END"
-         *       ]
-         *     }
-         */
-        IntegrationCreate: {
-            name: components["schemas"]["IntegrationName"];
-            url: components["schemas"]["IntegrationUrl"];
-            event_types: components["schemas"]["EventTypesInput"];
-            location_ids?: components["schemas"]["LocationIdsInput"];
-            headers?: components["schemas"]["CustomHeadersInput"];
-            secret?: components["schemas"]["SigningSecret"];
-            /**
-             * @description With `true` the server creates the secret, as it does without `secret`. It cannot be combined with `secret` (`invalid-request`). `false` without `secret` means the same as `unsigned`.
-             * @example true
-             */
-            generate_secret?: boolean;
-            /**
-             * @description With `true` deliveries are not signed, so the receiver cannot tell who sent them. It cannot be combined with `secret` or `generate_secret` (`invalid-request`).
-             * @example false
-             */
-            unsigned?: boolean;
-        };
-        /**
-         * IssuedSecret
-         * @description A secret that the server created, in two forms. It is shown only once and cannot be retrieved later.
-         * @example {
-         *       "value": "EXAMPLE-not-a-real-secret-0123456789",
-         *       "standard_webhooks": "whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"
-         *     }
-         */
-        IssuedSecret: {
-            /**
-             * @description The secret. Its bytes are the key for `X-Service-Signature`.
-             * @example EXAMPLE-not-a-real-secret-0123456789
-             */
-            value: string;
-            /**
-             * @description The same key for libraries of Standard Webhooks: `whsec_` followed by the base64 of the secret's bytes.
-             * @example whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5
-             */
-            standard_webhooks: string;
-        };
         /**
          * IntegrationWithSecret
          * @description An integration, with its secret if the server has just created one. The secret is shown only here.
@@ -6109,58 +4479,6 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
             secret?: components["schemas"]["IssuedSecret"];
-        };
-        /**
-         * IntegrationUpdate
-         * @description Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,
-         *     and so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.
-         *
-         *     To change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,
-         *     `secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be
-         *     changed; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,
-         *     `consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with
-         *     any value; they are ignored.
-         * @example {
-         *       "event_types": [
-         *         "ORDER_PLACED"
-         *       ]
-         *     }
-         */
-        IntegrationUpdate: {
-            name?: components["schemas"]["IntegrationName"];
-            url?: components["schemas"]["IntegrationUrl"];
-            event_types?: components["schemas"]["EventTypesInput"];
-            location_ids?: components["schemas"]["LocationIdsInput"];
-            headers?: components["schemas"]["CustomHeadersInput"];
-            id?: components["schemas"]["IntegrationId"];
-            /**
-             * @description Whether there is a secret. It cannot be changed.
-             * @example true
-             */
-            has_secret?: boolean;
-            secret_rotation?: components["schemas"]["IgnoredObject"];
-            status?: components["schemas"]["IntegrationStatus"];
-            disabled_reason?: components["schemas"]["DisabledReason"];
-            disabled_at?: components["schemas"]["DateTimeInput"];
-            warning?: components["schemas"]["IgnoredObject"];
-            /**
-             * @description Any value is accepted and ignored.
-             * @example 0.985
-             */
-            success_rate?: number;
-            last_attempt_at?: components["schemas"]["DateTimeInput"];
-            last_success_at?: components["schemas"]["DateTimeInput"];
-            /**
-             * Format: int64
-             * @description Any value is accepted and ignored.
-             * @example 0
-             */
-            consecutive_failures?: number;
-            last_error?: components["schemas"]["IgnoredObject"];
-            retrying_until?: components["schemas"]["DateTimeInput"];
-            waiting?: components["schemas"]["IgnoredObject"];
-            created_at?: components["schemas"]["DateTimeInput"];
-            updated_at?: components["schemas"]["DateTimeInput"];
         };
         /**
          * DeliveryId
@@ -6263,56 +4581,7 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /**
-             * OrderPlacedData
-             * @description The products, place and total of the order. Names are those of the time when the order was placed.
-             */
-            data: {
-                /**
-                 * @description Names of the ordered products, one for each line of the order.
-                 * @example [
-                 *       "Flat white",
-                 *       "Apple pie"
-                 *     ]
-                 */
-                itemNames: string[];
-                /**
-                 * @description Tags of the ordered products, without repetitions.
-                 * @example [
-                 *       "coffee",
-                 *       "hot",
-                 *       "pastry"
-                 *     ]
-                 */
-                itemTags: string[];
-                /**
-                 * @description Name of the spot where the order was placed. Absent if the order has no spot.
-                 * @example Table 4
-                 */
-                spotName?: string;
-                /**
-                 * Format: int64
-                 * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
-                 * @example 1584
-                 */
-                total: number;
-                /**
-                 * @description ISO 4217 code of the currency.
-                 * @example EUR
-                 */
-                currency: string;
-                /**
-                 * @description Name of the zone of the spot. Absent if the order has no spot.
-                 * @example Terrace
-                 */
-                zoneName?: string;
-                locationId: components["schemas"]["EventLocationId"];
-                /**
-                 * @description Reference to the order in the system that placed it. Absent if the order has none.
-                 * @example till-3-0042
-                 */
-                referenceId?: string;
-            };
+            data: components["schemas"]["OrderPlacedData"];
             id?: components["schemas"]["EventId"];
         };
         /**
@@ -6431,13 +4700,7 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /**
-             * ProductUpdatedData
-             * @description Location of the product. To see the change, get the product from the API.
-             */
-            data: {
-                locationId: components["schemas"]["EventLocationId"];
-            };
+            data: components["schemas"]["ProductUpdatedData"];
             id?: components["schemas"]["EventId"];
         };
         /**
@@ -6475,32 +4738,7 @@ export interface components {
              */
             targetId: string;
             createdAt: components["schemas"]["EventTime"];
-            /**
-             * CategoryUpdatedData
-             * @description Why the event was sent.
-             */
-            data: {
-                /**
-                 * CategoryUpdateCause
-                 * @description The update that caused the event.
-                 */
-                cause: {
-                    /**
-                     * @description - `CATEGORY_UPDATED`: the category itself was updated.
-                     *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.
-                     *
-                     *     Later releases may add causes.
-                     * @example PRODUCT_UPDATED
-                     */
-                    type: string;
-                    /**
-                     * @description Id of the product, if the update of a product is the cause.
-                     * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
-                     */
-                    targetUuid?: string;
-                };
-                locationId: components["schemas"]["EventLocationId"];
-            };
+            data: components["schemas"]["CategoryUpdatedData"];
             id?: components["schemas"]["EventId"];
         };
         /**
@@ -6533,41 +4771,7 @@ export interface components {
              */
             targetUuid: string;
             createdAt: components["schemas"]["EventTime"];
-            /**
-             * FiscalDayEndData
-             * @description The day that ended, and its orders. Orders canceled before the close are not counted.
-             */
-            data: {
-                /**
-                 * Format: date
-                 * @description Date of the fiscal day.
-                 * @example 2026-11-06
-                 */
-                fiscalDay: string;
-                /**
-                 * Format: int64
-                 * @description Number of orders of the day, at most 500,000. The next day counts the rest.
-                 * @example 148
-                 */
-                orderCount: number;
-                /**
-                 * Format: int64
-                 * @description Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.
-                 * @example 231642
-                 */
-                total: number;
-                /**
-                 * @description ISO 4217 code of the currency.
-                 * @example EUR
-                 */
-                currency: string;
-                /**
-                 * @description Name of the location.
-                 * @example Canal Café
-                 */
-                locationName: string;
-                locationId: components["schemas"]["EventLocationId"];
-            };
+            data: components["schemas"]["FiscalDayEndData"];
             id?: components["schemas"]["EventId"];
         };
         /**
@@ -6587,14 +4791,7 @@ export interface components {
              */
             type: "TEST";
             createdAt: components["schemas"]["EventTime"];
-            /**
-             * TestEventData
-             * @description No fields. Later releases may add fields.
-             * @example {}
-             */
-            data: {
-                [key: string]: unknown;
-            };
+            data: components["schemas"]["TestEventData"];
             id?: components["schemas"]["EventId"];
         };
         /**
@@ -6694,36 +4891,6 @@ export interface components {
             finished_at?: components["schemas"]["Timestamp"];
         };
         /**
-         * ReplayPage
-         * @description Replays to an integration, the newest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        ReplayPage: {
-            /** @description The replays of this page. */
-            data: components["schemas"]["Replay"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
-         * ReplayCreate
-         * @description Time span of the events to send again.
-         * @example {
-         *       "since": "2026-11-06T12:00:00Z",
-         *       "until": "2026-11-06T13:00:00Z"
-         *     }
-         */
-        ReplayCreate: {
-            since: components["schemas"]["Moment"];
-            until?: components["schemas"]["Moment"];
-        };
-        /**
          * AttemptCounts
          * @description Attempts to deliver events to an integration in an interval, including those of test events, resends and replays. `at` is the start of the interval.
          * @example {
@@ -6755,46 +4922,6 @@ export interface components {
             average_latency_ms?: number;
         };
         /**
-         * DeliveryListItem
-         * @description A delivery without its body. Fields without a value are absent.
-         * @example {
-         *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
-         *       "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
-         *       "event_type": "TEST",
-         *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
-         *       "status": "delivered",
-         *       "attempt_count": 1,
-         *       "last_outcome": "2xx",
-         *       "created_at": "2026-11-06T08:30:00.000Z",
-         *       "delivered_at": "2026-11-06T08:30:00.112Z"
-         *     }
-         */
-        DeliveryListItem: {
-            id: components["schemas"]["DeliveryId"];
-            event_id: components["schemas"]["EventId"];
-            event_type: components["schemas"]["EventTypeName"];
-            target_uuid?: components["schemas"]["TargetUuid"];
-            integration_id: components["schemas"]["IntegrationId"];
-            integration_name?: components["schemas"]["IntegrationName"];
-            replay_id?: components["schemas"]["ReplayId"];
-            /**
-             * AnyDeliveryListItemStatus
-             * @description Status of the delivery.
-             * @example delivered
-             */
-            status: components["schemas"]["DeliveryStatus"] | components["schemas"]["OtherValue"];
-            attempt_count: components["schemas"]["AttemptCount"];
-            /**
-             * AnyDeliveryListItemLastOutcome
-             * @description Outcome of the last attempt. Absent before the first attempt has ended.
-             * @example 5xx
-             */
-            last_outcome?: components["schemas"]["DeliveryOutcome"] | components["schemas"]["OtherValue"];
-            next_attempt_at?: components["schemas"]["Timestamp"];
-            created_at: components["schemas"]["Timestamp"];
-            delivered_at?: components["schemas"]["Timestamp"];
-        };
-        /**
          * DeliveryPage
          * @description Deliveries, the newest first.
          * @example {
@@ -6810,142 +4937,6 @@ export interface components {
         DeliveryPage: {
             /** @description The deliveries of this page. */
             data: components["schemas"]["DeliveryListItem"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
-         * Attempt
-         * @description One attempt of a delivery. Fields without a value are absent.
-         * @example {
-         *       "number": 1,
-         *       "started_at": "2026-11-06T08:30:00.028Z",
-         *       "latency_ms": 84,
-         *       "succeeded": true,
-         *       "status_code": 204
-         *     }
-         */
-        Attempt: {
-            /**
-             * @description Number of the attempt, from 1. A number is missing if the service stopped during that attempt.
-             * @example 1
-             */
-            number: number;
-            started_at: components["schemas"]["Timestamp"];
-            /**
-             * @description Time from the start of the attempt to the end of the answer or the failure, in milliseconds.
-             * @example 84
-             */
-            latency_ms: number;
-            /**
-             * @description True if the receiver answered with a 2xx status, even if the rest of the answer got lost (see `error`). A redirect
-             *     is a failure.
-             * @example true
-             */
-            succeeded: boolean;
-            /**
-             * @description HTTP status of the answer. Absent if there was no answer.
-             * @example 204
-             */
-            status_code?: number;
-            /**
-             * AnyAttemptError
-             * @description Why there was no complete answer. Absent if there was one.
-             * @example timeout
-             */
-            error?: components["schemas"]["AttemptError"] | components["schemas"]["OtherValue"];
-            /**
-             * @description The first 50 headers of the answer, by name in lower case. Repeated headers are joined by commas. Values are cut
-             *     at 1,000 characters. `set-cookie` is left out.
-             */
-            response_headers?: {
-                [key: string]: string;
-            };
-            /**
-             * @description The first 16 KiB of the answer's body, read as UTF-8.
-             * @example ok
-             */
-            response_body?: string;
-            /**
-             * @description True if the body was longer than 16 KiB. Absent if there was no answer.
-             * @example false
-             */
-            response_body_truncated?: boolean;
-        };
-        /**
-         * AttemptPage
-         * @description The attempts of a delivery, the oldest first.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        AttemptPage: {
-            /** @description The attempts of this page. */
-            data: components["schemas"]["Attempt"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
-         * EventType
-         * @description A type of event, with the schema of its payload and an example.
-         * @example {
-         *       "type": "TEST",
-         *       "description": "An event without data.",
-         *       "subscribable": false,
-         *       "schema": {
-         *         "type": "object"
-         *       },
-         *       "example": {
-         *         "type": "TEST",
-         *         "createdAt": "2026-11-06T08:30:00.000Z",
-         *         "data": {},
-         *         "id": "90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"
-         *       }
-         *     }
-         */
-        EventType: {
-            type: components["schemas"]["EventTypeName"];
-            /**
-             * @description When events of this type are sent.
-             * @example An order has been placed at a location.
-             */
-            description: string;
-            /**
-             * @description Whether an integration can receive all events of this type. `TEST` events are sent only on request.
-             * @example true
-             */
-            subscribable: boolean;
-            /**
-             * PayloadSchema
-             * @description JSON Schema (2020-12) of the payload, without external references. It allows fields that later releases add.
-             */
-            schema: {
-                [key: string]: unknown;
-            };
-            /** @description A payload of this type, as `schema` describes it. */
-            example: {
-                [key: string]: unknown;
-            };
-        };
-        /**
-         * EventTypePage
-         * @description The types of events, in the order of the reference.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        EventTypePage: {
-            /** @description The event types of this page. */
-            data: components["schemas"]["EventType"][];
             pagination: components["schemas"]["Pagination"];
         };
         /**
@@ -7082,189 +5073,11 @@ export interface components {
             revoked_at?: string;
         };
         /**
-         * ApiKeyPage
-         * @description API keys, the newest first, including expired and revoked keys.
-         * @example {
-         *       "data": [],
-         *       "pagination": {
-         *         "total": 0,
-         *         "limit": 20,
-         *         "offset": 0,
-         *         "next": null
-         *       }
-         *     }
-         */
-        ApiKeyPage: {
-            /** @description The API keys of this page. */
-            data: components["schemas"]["ApiKey"][];
-            pagination: components["schemas"]["Pagination"];
-        };
-        /**
-         * ApiKeyCreate
-         * @description A new API key.
-         * @example {
-         *       "name": "Helpdesk backend",
-         *       "scopes": [
-         *         "prompts:read",
-         *         "prompts:invoke"
-         *       ]
-         *     }
-         */
-        ApiKeyCreate: {
-            name: components["schemas"]["ApiKeyName"];
-            /** @description Scopes of the key. The creating key must have each of them. */
-            scopes: components["schemas"]["Scope"][];
-            /**
-             * Format: date-time
-             * @description When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.
-             * @example 2036-06-30T23:59:59Z
-             */
-            expires_at?: string;
-        };
-        /**
-         * ApiKeyCreated
-         * @description A new API key, with the key itself.
-         * @example {
-         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
-         *       "name": "Helpdesk backend",
-         *       "scopes": [
-         *         "prompts:read",
-         *         "prompts:invoke"
-         *       ],
-         *       "status": "active",
-         *       "created_at": "2026-11-03T10:00:00.000Z",
-         *       "key": "pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"
-         *     }
-         */
-        ApiKeyCreated: {
-            id: components["schemas"]["ApiKeyId"];
-            name: components["schemas"]["ApiKeyName"];
-            prefix?: components["schemas"]["ApiKeyPrefix"];
-            /** @description Scopes of the key. */
-            scopes: components["schemas"]["GrantedScope"][];
-            /**
-             * AnyApiKeyCreatedStatus
-             * @description Status of the key.
-             * @example active
-             */
-            status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
-            created_at: components["schemas"]["Timestamp"];
-            created_by?: components["schemas"]["ApiKeyMaker"];
-            expires_at?: components["schemas"]["ApiKeyExpiry"];
-            /**
-             * @description The key itself. It is shown only once. Store it as a secret.
-             * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789
-             */
-            key: string;
-        };
-        /**
-         * Migration
-         * @description What is left to do after an upgrade, while requests are served: indexes to build, documents to change. Absent when
-         *     nothing is left.
-         * @example {
-         *       "status": "running",
-         *       "task": "build index \"expires_at_1__id_1\" of deliveries",
-         *       "done": 3,
-         *       "total": 14
-         *     }
-         */
-        Migration: {
-            /**
-             * AnyMigrationStatus
-             * @description `running`: this process does it. `waiting`: another process does it, or it begins soon. `failing`: a task failed
-             *     and will be repeated; the log says why.
-             * @example running
-             */
-            status: ("running" | "waiting" | "failing") | components["schemas"]["OtherValue"];
-            /**
-             * @description What this process does, or what failed.
-             * @example build index "expires_at_1__id_1" of deliveries
-             */
-            task?: string;
-            /**
-             * @description Tasks of this process that are complete.
-             * @example 3
-             */
-            done: number;
-            /**
-             * @description All tasks of this process.
-             * @example 14
-             */
-            total: number;
-        };
-        /**
          * ServicePath
          * @description A path on this service.
          * @example /docs
          */
         ServicePath: string;
-        /**
-         * ServiceInfo
-         * @description The service that runs here.
-         * @example {
-         *       "name": "prompt-gateway",
-         *       "version": "1.0.0-beta.1",
-         *       "secrets_key": "current",
-         *       "schema": {
-         *         "version": 2,
-         *         "oldest_reader": 0
-         *       },
-         *       "links": {
-         *         "api_reference": "/docs",
-         *         "event_reference": "/docs/events",
-         *         "openapi": "/openapi.json",
-         *         "asyncapi": "/asyncapi.json",
-         *         "liveness": "/health/live",
-         *         "readiness": "/health/ready",
-         *         "metrics": "/metrics"
-         *       }
-         *     }
-         */
-        ServiceInfo: {
-            /**
-             * @description Always `prompt-gateway`.
-             * @example prompt-gateway
-             * @constant
-             */
-            name: "prompt-gateway";
-            version: components["schemas"]["ServiceVersion"];
-            /**
-             * AnyServiceInfoSecretsKey
-             * @description What the stored secrets need to be decrypted. `current`: only the first key of `SECRETS_KEY`. `former`: some still
-             *     need a later one; the service is encrypting them again. `missing`: some need a key that is not configured. The
-             *     metric `stored_secrets` has the counts.
-             * @example current
-             */
-            secrets_key?: ("current" | "former" | "missing") | components["schemas"]["OtherValue"];
-            /**
-             * DataSchema
-             * @description The structure of the data in the database. Migrations of later releases change it.
-             */
-            schema: {
-                /**
-                 * @description The schema version of the data.
-                 * @example 2
-                 */
-                version: number;
-                /**
-                 * @description The smallest schema version that a release must know to use the data. Earlier releases refuse to start: this
-                 *     is how far back the service can be rolled.
-                 * @example 0
-                 */
-                oldest_reader: number;
-            };
-            migration?: components["schemas"]["Migration"];
-            /** @description Paths of this service. */
-            links: {
-                api_reference: components["schemas"]["ServicePath"];
-                event_reference: components["schemas"]["ServicePath"];
-                openapi: components["schemas"]["ServicePath"];
-                asyncapi: components["schemas"]["ServicePath"];
-                liveness: components["schemas"]["ServicePath"];
-                readiness: components["schemas"]["ServicePath"];
-                metrics: components["schemas"]["ServicePath"];
-            };
-        };
         /**
          * ServiceCounts
          * @description What the service did in an interval, summed over all processes. `at` is the start of the interval.
@@ -7344,6 +5157,3964 @@ export interface components {
              * @example 4
              */
             attempts_failed: number;
+        };
+        /**
+         * ProblemDetail
+         * @description One mistake in the request. At most one of `pointer`, `parameter` and `header` is present and names the place.
+         * @example {
+         *       "detail": "must have at least 1 item",
+         *       "pointer": "#/messages"
+         *     }
+         */
+        ProblemDetail: {
+            /**
+             * @description What is wrong at this place.
+             * @example must have at least 1 item
+             */
+            detail: string;
+            /**
+             * @description JSON Pointer into the body, as a URI fragment (RFC 6901, section 6). `#` is the whole body.
+             * @example #/messages
+             */
+            pointer?: string;
+            /**
+             * @description Name of the path or query parameter.
+             * @example limit
+             */
+            parameter?: string;
+            /**
+             * @description Name of the header.
+             * @example X-Timeout-Ms
+             */
+            header?: string;
+        };
+        /**
+         * ContentPart
+         * @description A part of a message: a text or an image.
+         * @example {
+         *       "type": "text",
+         *       "text": "What is in this picture of {{product}}?"
+         *     }
+         */
+        ContentPart: {
+            /**
+             * AnyContentPartType
+             * @description `text` with `text`, or `image` with `url`.
+             * @example text
+             */
+            type: ("text" | "image") | components["schemas"]["OtherValue"];
+            /**
+             * @description The text.
+             * @example What is in this picture of {{product}}?
+             */
+            text?: string;
+            /**
+             * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
+             * @example https://images.example.com/{{picture}}.png
+             */
+            url?: string;
+        };
+        /**
+         * StoredContent
+         * @description A text with placeholders, or texts and images in their order.
+         * @example Ticket from {{customer_name|a customer}}:
+         *
+         *     {{ticket}}
+         */
+        StoredContent: string | components["schemas"]["ContentPart"][];
+        /**
+         * Message
+         * @description One message of a prompt.
+         * @example {
+         *       "role": "user",
+         *       "content": "Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"
+         *     }
+         */
+        Message: {
+            /**
+             * AnyMessageRole
+             * @description Role of the speaker.
+             * @example user
+             */
+            role: components["schemas"]["MessageRole"] | components["schemas"]["OtherValue"];
+            content: components["schemas"]["StoredContent"];
+        };
+        /**
+         * VariableDefinition
+         * @description Definition of a variable.
+         * @example {
+         *       "default": "friendly",
+         *       "description": "Tone of the summary"
+         *     }
+         */
+        VariableDefinition: {
+            /**
+             * @description Value of the variable if it is not supplied. It takes precedence over an inline default.
+             * @example friendly
+             */
+            default?: string;
+            /**
+             * @description Purpose of the variable.
+             * @example Tone of the summary
+             */
+            description?: string;
+            /**
+             * @description If true, an invocation without a value for the variable fails with `missing-variables`, even if there is a default. Default: false.
+             * @example false
+             */
+            required?: boolean;
+        };
+        /**
+         * Warning
+         * @description A probable mistake in an accepted request.
+         * @example {
+         *       "code": "unknown-variable",
+         *       "detail": "is not declared or used by the prompt",
+         *       "pointer": "#/variables/tickt"
+         *     }
+         */
+        Warning: {
+            /**
+             * AnyWarningCode
+             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer took too long, so `object` may not match its schema. If even reading it took too long, there is no `object`, and `text` may not be JSON. `inexact-number`: the answer has a number such as 12345678901234567890 or 1e400, which is not exactly an IEEE 754 double. `object` contains it as it is, but JavaScript and others change it when they parse it, and so does the check against the schema.
+             * @example unknown-variable
+             */
+            code: ("unknown-variable" | "not-a-placeholder" | "unused-variable" | "unverified-object" | "inexact-number") | components["schemas"]["OtherValue"];
+            /**
+             * @description What is wrong at this place, for people.
+             * @example is not declared or used by the prompt
+             */
+            detail: string;
+            /**
+             * @description JSON Pointer into the body of the request as a URI fragment (RFC 6901, section 6).
+             * @example #/variables/tickt
+             */
+            pointer?: string;
+        };
+        /**
+         * MessageContent
+         * @description Text with placeholders, or a list of texts and images, whose `text` and `url` have placeholders too. An invocation
+         *     fills them in.
+         *
+         *     | Written | Becomes |
+         *     |---|---|
+         *     | `{{name}}` | the value of `name` |
+         *     | `{{name\|text}}` | the value of `name`, or `text`, exactly as written, if there is no value |
+         *     | `\{{` | a literal `{{` |
+         *
+         *     Spaces and tabs around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, continue with letters,
+         *     digits, `_`, `.` and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs
+         *     no escaping. Text that looks like a placeholder but is not one (`{{name}`, `{{user name}}`, `{{#if x}}`) is also plain
+         *     text; `warnings` lists it when the prompt is saved.
+         *
+         *     A placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty
+         *     string if the variable is declared. If there is none, the invocation fails with `missing-variables`. Placeholders in a
+         *     filled-in value are not replaced.
+         *
+         *     Strings are inserted unchanged. Other values are inserted as compact JSON: without spaces, with numbers in their
+         *     shortest form (`1.0` as `1`, `1e2` as `100`). The members of an object keep their order, except that names that are
+         *     whole numbers below 4294967295, such as `"7"`, come first, in ascending order. If a name occurs twice, the last member
+         *     counts.
+         *
+         *     All messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units). A larger prompt is
+         *     not sent; the answer is `rendered-prompt-too-large`.
+         * @example Ticket from {{customer_name|a customer}}:
+         *
+         *     {{ticket}}
+         */
+        MessageContent: string | components["schemas"]["ContentPartInput"][];
+        /**
+         * MessageInput
+         * @description One message of a prompt, in a request.
+         * @example {
+         *       "role": "user",
+         *       "content": "Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"
+         *     }
+         */
+        MessageInput: {
+            role: components["schemas"]["MessageRole"];
+            content: components["schemas"]["MessageContent"];
+        };
+        /**
+         * TestError
+         * @description Why a call failed: the fields of the problem that an invocation would get.
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:provider-rate-limited",
+         *       "title": "Provider rate limit reached",
+         *       "detail": "The provider limits the rate of requests.",
+         *       "provider_status": 429,
+         *       "retryable": true
+         *     }
+         */
+        TestError: {
+            /**
+             * AnyTestErrorType
+             * Format: uri
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:provider-rate-limited
+             */
+            type: ("urn:prompt-gateway:problem:provider-failed" | "urn:prompt-gateway:problem:provider-timeout" | "urn:prompt-gateway:problem:provider-refused-credentials" | "urn:prompt-gateway:problem:provider-rate-limited" | "urn:prompt-gateway:problem:provider-bad-answer" | "urn:prompt-gateway:problem:internal-error") | components["schemas"]["OtherValue"];
+            title: components["schemas"]["ProblemTitle"];
+            detail: components["schemas"]["ProblemText"];
+            provider_status?: components["schemas"]["ProviderStatus"];
+            provider_code?: components["schemas"]["ProviderCode"];
+            provider_message?: components["schemas"]["ProviderMessage"];
+            retryable: components["schemas"]["Retryable"];
+        };
+        /**
+         * TestResult
+         * @description Result of one provider and model. It has `result` if the call succeeded and `error` if it failed.
+         * @example {
+         *       "status": "succeeded",
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini",
+         *       "latency_ms": 1874,
+         *       "result": {
+         *         "text": "Ada cannot use the export button since this morning.",
+         *         "finishReason": "stop",
+         *         "usage": {
+         *           "inputTokens": 64,
+         *           "outputTokens": 13
+         *         }
+         *       }
+         *     }
+         */
+        TestResult: components["schemas"]["TestSuccess"] | components["schemas"]["TestFailure"];
+        /**
+         * Spot
+         * @description A place at a location where orders are placed, such as a table.
+         * @example {
+         *       "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
+         *       "name": "Table 4"
+         *     }
+         */
+        Spot: {
+            id: components["schemas"]["SpotId"];
+            name: components["schemas"]["SpotName"];
+        };
+        /**
+         * Zone
+         * @description A part of a location, such as a terrace, and its spots.
+         * @example {
+         *       "id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
+         *       "name": "Terrace",
+         *       "spots": [
+         *         {
+         *           "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
+         *           "name": "Table 4"
+         *         }
+         *       ]
+         *     }
+         */
+        Zone: {
+            id: components["schemas"]["ZoneId"];
+            name: components["schemas"]["ZoneName"];
+            /** @description The spots of the zone. */
+            spots: components["schemas"]["Spot"][];
+        };
+        /**
+         * SpotInput
+         * @description A place where orders are placed. Without `id` it is new, and the server creates the id.
+         * @example {
+         *       "name": "Table 4"
+         *     }
+         */
+        SpotInput: {
+            id?: components["schemas"]["SpotId"];
+            name: components["schemas"]["SpotName"];
+        };
+        /**
+         * ZoneInput
+         * @description A part of a location. Without `id` it is new, and the server creates the id.
+         * @example {
+         *       "name": "Terrace",
+         *       "spots": [
+         *         {
+         *           "name": "Table 4"
+         *         }
+         *       ]
+         *     }
+         */
+        ZoneInput: {
+            id?: components["schemas"]["ZoneId"];
+            name: components["schemas"]["ZoneName"];
+            /** @description Spots of the zone. Default: none. */
+            spots?: components["schemas"]["SpotInput"][];
+        };
+        /**
+         * Modifier
+         * @description Something that can be added to a product, and what it costs.
+         * @example {
+         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *       "name": "Oat milk",
+         *       "price": 50
+         *     }
+         */
+        Modifier: {
+            id: components["schemas"]["ModifierId"];
+            name: components["schemas"]["ModifierName"];
+            price: components["schemas"]["Price"];
+        };
+        /**
+         * ModifierInput
+         * @description Something that can be added to a product. Without `id` it is new, and the server creates the id.
+         * @example {
+         *       "name": "Oat milk",
+         *       "price": 50
+         *     }
+         */
+        ModifierInput: {
+            id?: components["schemas"]["ModifierId"];
+            name: components["schemas"]["ModifierName"];
+            price: components["schemas"]["Price"];
+        };
+        /**
+         * OrderSpot
+         * @description The spot where an order was placed, with the names of that time.
+         * @example {
+         *       "id": "a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13",
+         *       "name": "Table 4",
+         *       "zone_id": "7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65",
+         *       "zone_name": "Terrace"
+         *     }
+         */
+        OrderSpot: {
+            id: components["schemas"]["SpotId"];
+            name: components["schemas"]["SpotName"];
+            zone_id: components["schemas"]["ZoneId"];
+            zone_name: components["schemas"]["ZoneName"];
+        };
+        /**
+         * OrderItemModifier
+         * @description A modifier of an item, as it was when the order was placed.
+         * @example {
+         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *       "name": "Oat milk",
+         *       "price": 50,
+         *       "quantity": 1
+         *     }
+         */
+        OrderItemModifier: {
+            id: components["schemas"]["ModifierId"];
+            name: components["schemas"]["ModifierName"];
+            price: components["schemas"]["Price"];
+            /**
+             * @description Quantity per unit of the item.
+             * @example 1
+             */
+            quantity: number;
+        };
+        /**
+         * OrderItem
+         * @description One line of an order, with the product as it was when the order was placed.
+         * @example {
+         *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "name": "Flat white",
+         *       "quantity": 2,
+         *       "unit_price": 420,
+         *       "tags": [
+         *         "coffee",
+         *         "hot"
+         *       ],
+         *       "modifiers": [
+         *         {
+         *           "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *           "name": "Oat milk",
+         *           "price": 50,
+         *           "quantity": 1
+         *         }
+         *       ],
+         *       "total": 940
+         *     }
+         */
+        OrderItem: {
+            product_id: components["schemas"]["ProductId"];
+            name: components["schemas"]["ProductName"];
+            quantity: components["schemas"]["Quantity"];
+            /**
+             * @description Price of one unit without modifiers, in the minor unit of the currency.
+             * @example 420
+             */
+            unit_price: number;
+            /** @description Tags of the product. Can be empty. */
+            tags: components["schemas"]["Tag"][];
+            /** @description Chosen modifiers. Can be empty. */
+            modifiers: components["schemas"]["OrderItemModifier"][];
+            /**
+             * Format: int64
+             * @description `quantity` × (`unit_price` + each modifier's `price` × its `quantity`), without taxes and fees.
+             * @example 940
+             */
+            total: number;
+        };
+        /**
+         * IssuedSecret
+         * @description A secret that the server created, in two forms. It is shown only once and cannot be retrieved later.
+         * @example {
+         *       "value": "EXAMPLE-not-a-real-secret-0123456789",
+         *       "standard_webhooks": "whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"
+         *     }
+         */
+        IssuedSecret: {
+            /**
+             * @description The secret. Its bytes are the key for `X-Service-Signature`.
+             * @example EXAMPLE-not-a-real-secret-0123456789
+             */
+            value: string;
+            /**
+             * @description The same key for libraries of Standard Webhooks: `whsec_` followed by the base64 of the secret's bytes.
+             * @example whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5
+             */
+            standard_webhooks: string;
+        };
+        /**
+         * OrderPlacedData
+         * @description The products, place and total of the order. Names are those of the time when the order was placed.
+         * @example {
+         *       "itemNames": [
+         *         "Flat white",
+         *         "Apple pie"
+         *       ],
+         *       "itemTags": [
+         *         "coffee",
+         *         "hot",
+         *         "pastry"
+         *       ],
+         *       "spotName": "Table 4",
+         *       "total": 1584,
+         *       "currency": "EUR",
+         *       "zoneName": "Terrace",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "referenceId": "till-3-0042"
+         *     }
+         */
+        OrderPlacedData: {
+            /**
+             * @description Names of the ordered products, one for each line of the order.
+             * @example [
+             *       "Flat white",
+             *       "Apple pie"
+             *     ]
+             */
+            itemNames: string[];
+            /**
+             * @description Tags of the ordered products, without repetitions.
+             * @example [
+             *       "coffee",
+             *       "hot",
+             *       "pastry"
+             *     ]
+             */
+            itemTags: string[];
+            /**
+             * @description Name of the spot where the order was placed. Absent if the order has no spot.
+             * @example Table 4
+             */
+            spotName?: string;
+            /**
+             * Format: int64
+             * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
+             * @example 1584
+             */
+            total: number;
+            /**
+             * @description ISO 4217 code of the currency.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * @description Name of the zone of the spot. Absent if the order has no spot.
+             * @example Terrace
+             */
+            zoneName?: string;
+            locationId: components["schemas"]["EventLocationId"];
+            /**
+             * @description Reference to the order in the system that placed it. Absent if the order has none.
+             * @example till-3-0042
+             */
+            referenceId?: string;
+        };
+        /**
+         * ProductUpdatedData
+         * @description Location of the product. To see the change, get the product from the API.
+         * @example {
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *     }
+         */
+        ProductUpdatedData: {
+            locationId: components["schemas"]["EventLocationId"];
+        };
+        /**
+         * CategoryUpdateCause
+         * @description The update that caused the event.
+         * @example {
+         *       "type": "PRODUCT_UPDATED",
+         *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
+         *     }
+         */
+        CategoryUpdateCause: {
+            /**
+             * @description - `CATEGORY_UPDATED`: the category itself was updated.
+             *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.
+             *
+             *     Later releases may add causes.
+             * @example PRODUCT_UPDATED
+             */
+            type: string;
+            /**
+             * @description Id of the product, if the update of a product is the cause.
+             * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+             */
+            targetUuid?: string;
+        };
+        /**
+         * CategoryUpdatedData
+         * @description Why the event was sent.
+         * @example {
+         *       "cause": {
+         *         "type": "PRODUCT_UPDATED",
+         *         "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
+         *       },
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *     }
+         */
+        CategoryUpdatedData: {
+            cause: components["schemas"]["CategoryUpdateCause"];
+            locationId: components["schemas"]["EventLocationId"];
+        };
+        /**
+         * FiscalDayEndData
+         * @description The day that ended, and its orders. Orders canceled before the close are not counted.
+         * @example {
+         *       "fiscalDay": "2026-11-06",
+         *       "orderCount": 148,
+         *       "total": 231642,
+         *       "currency": "EUR",
+         *       "locationName": "Canal Café",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *     }
+         */
+        FiscalDayEndData: {
+            /**
+             * Format: date
+             * @description Date of the fiscal day.
+             * @example 2026-11-06
+             */
+            fiscalDay: string;
+            /**
+             * Format: int64
+             * @description Number of orders of the day, at most 500,000. The next day counts the rest.
+             * @example 148
+             */
+            orderCount: number;
+            /**
+             * Format: int64
+             * @description Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.
+             * @example 231642
+             */
+            total: number;
+            /**
+             * @description ISO 4217 code of the currency.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * @description Name of the location.
+             * @example Canal Café
+             */
+            locationName: string;
+            locationId: components["schemas"]["EventLocationId"];
+        };
+        /**
+         * TestEventData
+         * @description No fields. Later releases may add fields.
+         * @example {}
+         */
+        TestEventData: {
+            [key: string]: unknown;
+        };
+        /**
+         * DeliveryListItem
+         * @description A delivery without its body. Fields without a value are absent.
+         * @example {
+         *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
+         *       "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
+         *       "event_type": "TEST",
+         *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "status": "delivered",
+         *       "attempt_count": 1,
+         *       "last_outcome": "2xx",
+         *       "created_at": "2026-11-06T08:30:00.000Z",
+         *       "delivered_at": "2026-11-06T08:30:00.112Z"
+         *     }
+         */
+        DeliveryListItem: {
+            id: components["schemas"]["DeliveryId"];
+            event_id: components["schemas"]["EventId"];
+            event_type: components["schemas"]["EventTypeName"];
+            target_uuid?: components["schemas"]["TargetUuid"];
+            integration_id: components["schemas"]["IntegrationId"];
+            integration_name?: components["schemas"]["IntegrationName"];
+            replay_id?: components["schemas"]["ReplayId"];
+            /**
+             * AnyDeliveryListItemStatus
+             * @description Status of the delivery.
+             * @example delivered
+             */
+            status: components["schemas"]["DeliveryStatus"] | components["schemas"]["OtherValue"];
+            attempt_count: components["schemas"]["AttemptCount"];
+            /**
+             * AnyDeliveryListItemLastOutcome
+             * @description Outcome of the last attempt. Absent before the first attempt has ended.
+             * @example 5xx
+             */
+            last_outcome?: components["schemas"]["DeliveryOutcome"] | components["schemas"]["OtherValue"];
+            next_attempt_at?: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            delivered_at?: components["schemas"]["Timestamp"];
+        };
+        /**
+         * PromptPage
+         * @description Prompts, the most recently updated first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 1000,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        PromptPage: {
+            /** @description The prompts of this page. */
+            data: components["schemas"]["Prompt"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * PromptCreate
+         * @description A new prompt. Fields that you leave out have no value.
+         * @example {
+         *       "name": "Summarise support ticket",
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "Summarise this ticket: {{ticket}}"
+         *         }
+         *       ],
+         *       "variables": {
+         *         "ticket": {
+         *           "required": true
+         *         }
+         *       }
+         *     }
+         */
+        PromptCreate: {
+            name: components["schemas"]["PromptName"];
+            slug?: components["schemas"]["Slug"];
+            description?: components["schemas"]["PromptDescription"];
+            messages: components["schemas"]["MessagesInput"];
+            /**
+             * @description Variables by name. Part of the content: a change creates a new version.
+             * @example {
+             *       "ticket": {
+             *         "description": "Full text of the ticket",
+             *         "required": true
+             *       },
+             *       "tone": {
+             *         "default": "friendly",
+             *         "description": "Tone of the summary"
+             *       }
+             *     }
+             */
+            variables?: {
+                [key: string]: components["schemas"]["VariableDefinitionInput"];
+            };
+            strict?: components["schemas"]["Strict"];
+            selected_provider?: components["schemas"]["ProviderId"];
+            selected_model?: components["schemas"]["ModelId"];
+            parameters?: components["schemas"]["GenerationParametersInput"];
+            response_format?: components["schemas"]["ResponseFormatInput"];
+            tools?: components["schemas"]["ToolsInput"];
+            tool_choice?: components["schemas"]["ToolChoiceInput"];
+            provider_options?: components["schemas"]["ProviderOptions"];
+            fallbacks?: components["schemas"]["FallbacksInput"];
+            retries?: components["schemas"]["Retries"];
+            test_settings?: components["schemas"]["TestSettings"];
+        };
+        /**
+         * PromptUpdate
+         * @description Any of the fields. `null` clears `description`, `variables`, `selected_provider`, `selected_model`, `parameters`,
+         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `test_settings`. `id`, `version`,
+         *     `created_at`, `updated_at` and `warnings` cannot be changed; you can send them with their current values.
+         * @example {
+         *       "selected_provider": "openai",
+         *       "selected_model": "gpt-4.1-mini"
+         *     }
+         */
+        PromptUpdate: {
+            name?: components["schemas"]["PromptName"];
+            slug?: components["schemas"]["Slug"];
+            /**
+             * @description Purpose of the prompt. `null` clears it.
+             * @example Three-sentence summary of a ticket for the shift handover.
+             */
+            description?: string | null;
+            messages?: components["schemas"]["MessagesInput"];
+            /** @description Variables by name. Part of the content: a change creates a new version. `null` clears them. */
+            variables?: {
+                [key: string]: components["schemas"]["VariableDefinitionInput"];
+            } | null;
+            strict?: components["schemas"]["Strict"];
+            /**
+             * @description Id of the provider that invocations use. Part of the content: a change creates a new version. `null` clears it.
+             * @example openai
+             */
+            selected_provider?: string | null;
+            /**
+             * @description Id of the model that invocations use. Part of the content: a change creates a new version. `null` clears it.
+             * @example gpt-4.1-mini
+             */
+            selected_model?: string | null;
+            parameters?: components["schemas"]["GenerationParametersInput"];
+            response_format?: components["schemas"]["ResponseFormatInput"];
+            tools?: components["schemas"]["ToolsInput"];
+            tool_choice?: components["schemas"]["ToolChoiceInput"];
+            provider_options?: components["schemas"]["ProviderOptions"];
+            fallbacks?: components["schemas"]["FallbacksInput"];
+            retries?: components["schemas"]["Retries"];
+            test_settings?: components["schemas"]["TestSettings"];
+            id?: components["schemas"]["PromptId"];
+            version?: components["schemas"]["VersionNumber"];
+            /**
+             * @description The versions that labels name. Any value is accepted and ignored, because others can move labels at any time. To move a label, use `PUT …/labels/{label}`.
+             * @example {
+             *       "production": 1,
+             *       "staging": 2
+             *     }
+             */
+            labels?: {
+                [key: string]: components["schemas"]["VersionNumber"];
+            };
+            created_at?: components["schemas"]["DateTimeInput"];
+            updated_at?: components["schemas"]["DateTimeInput"];
+            /** @description Warnings about the current content. They cannot be changed. */
+            warnings?: components["schemas"]["IgnoredObject"][];
+        };
+        /**
+         * PromptVersionPage
+         * @description Versions of a prompt, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        PromptVersionPage: {
+            /** @description The versions of this page. */
+            data: components["schemas"]["PromptVersion"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * LabelPage
+         * @description Labels of a prompt, by name.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        LabelPage: {
+            /** @description The labels of this page. */
+            data: components["schemas"]["Label"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * LabelTarget
+         * @description A version of the prompt.
+         * @example {
+         *       "version": 3
+         *     }
+         */
+        LabelTarget: {
+            version: components["schemas"]["VersionNumber"];
+        };
+        /**
+         * LabelMove
+         * @description The creation, a move or a deletion of a label.
+         * @example {
+         *       "sequence": 2,
+         *       "version": 3,
+         *       "moved_at": "2026-11-06T09:00:00.000Z",
+         *       "moved_by": {
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Release pipeline"
+         *       }
+         *     }
+         */
+        LabelMove: {
+            sequence: components["schemas"]["LabelSequence"];
+            /**
+             * @description The version that the label named from then on. Absent if the label was deleted.
+             * @example 3
+             */
+            version?: number;
+            moved_at: components["schemas"]["Timestamp"];
+            moved_by: components["schemas"]["LabelMover"];
+        };
+        /**
+         * LabelMovePage
+         * @description Moves of a label, the latest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        LabelMovePage: {
+            /** @description The moves of this page. */
+            data: components["schemas"]["LabelMove"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * InvocationEvent
+         * @description The `data` of an event of a streamed invocation. `type` is also the type of the event.
+         * @example {
+         *       "type": "start",
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini",
+         *       "cached": false
+         *     }
+         * @example {
+         *       "type": "text",
+         *       "delta": "Ada reports that nobody in her team"
+         *     }
+         * @example {
+         *       "type": "tool-call",
+         *       "toolCall": {
+         *         "id": "call_8fD2",
+         *         "name": "find_customer",
+         *         "arguments": "{\"name\": \"Ada\"}"
+         *       }
+         *     }
+         * @example {
+         *       "type": "finish",
+         *       "finishReason": "stop",
+         *       "usage": {
+         *         "inputTokens": 64,
+         *         "outputTokens": 13
+         *       },
+         *       "latencyMs": 1874
+         *     }
+         * @example {
+         *       "type": "error",
+         *       "problem": {
+         *         "type": "urn:prompt-gateway:problem:provider-bad-answer",
+         *         "title": "Invalid provider answer",
+         *         "status": 502,
+         *         "detail": "The provider's answer is incomplete.",
+         *         "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *         "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *         "provider": "openai",
+         *         "model": "gpt-4.1-mini",
+         *         "retryable": false
+         *       },
+         *       "usage": {
+         *         "inputTokens": 64,
+         *         "outputTokens": 7
+         *       }
+         *     }
+         */
+        InvocationEvent: {
+            /**
+             * @description Type of the event.
+             * @example start
+             * @constant
+             */
+            type: "start";
+            provider: components["schemas"]["ProviderId"];
+            model: components["schemas"]["ModelId"];
+            /**
+             * @description Whether the answer is from the cache.
+             * @example false
+             */
+            cached: boolean;
+            /**
+             * @description Age of a cached answer in seconds.
+             * @example 35
+             */
+            age?: number;
+            /** @description Calls to providers that failed before. Absent if there are none. */
+            attempts?: components["schemas"]["FailedAttempt"][];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example text
+             * @constant
+             */
+            type: "text";
+            /**
+             * @description The text that follows what came before.
+             * @example Ada reports that nobody in her team
+             */
+            delta: string;
+        } | {
+            /**
+             * @description Type of the event.
+             * @example tool-call
+             * @constant
+             */
+            type: "tool-call";
+            toolCall: components["schemas"]["ToolCall"];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example finish
+             * @constant
+             */
+            type: "finish";
+            finishReason: components["schemas"]["FinishReason"];
+            usage: components["schemas"]["Usage"];
+            latencyMs: components["schemas"]["LatencyMs"];
+            /** @description All calls of tools of this answer. Absent if there are none. */
+            toolCalls?: components["schemas"]["ToolCall"][];
+            /**
+             * @description The value of the text, as in an answer that is not streamed.
+             * @example {
+             *       "priority": "high"
+             *     }
+             */
+            object?: unknown;
+            /** @description Calls to providers that failed before this answer. Absent if there are none. */
+            attempts?: components["schemas"]["FailedAttempt"][];
+            warnings?: components["schemas"]["Warnings"];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example error
+             * @constant
+             */
+            type: "error";
+            problem: components["schemas"]["Problem"];
+            usage?: components["schemas"]["Usage"];
+        };
+        /**
+         * VersionStatistics
+         * @description Invocations of one version of a prompt in a span of time.
+         * @example {
+         *       "version": 2,
+         *       "totals": {
+         *         "at": "2026-11-06T12:30:00.000Z",
+         *         "invocations": 96,
+         *         "errors": 2,
+         *         "cached": 18,
+         *         "input_tokens": 6144,
+         *         "output_tokens": 1248,
+         *         "average_latency_ms": 1874
+         *       },
+         *       "points": [
+         *         {
+         *           "at": "2026-11-06T12:30:00.000Z",
+         *           "invocations": 0,
+         *           "errors": 0,
+         *           "cached": 0,
+         *           "input_tokens": 0,
+         *           "output_tokens": 0
+         *         },
+         *         {
+         *           "at": "2026-11-06T12:31:00.000Z",
+         *           "invocations": 96,
+         *           "errors": 2,
+         *           "cached": 18,
+         *           "input_tokens": 6144,
+         *           "output_tokens": 1248,
+         *           "average_latency_ms": 1874
+         *         }
+         *       ]
+         *     }
+         */
+        VersionStatistics: {
+            version: components["schemas"]["VersionNumber"];
+            totals: components["schemas"]["InvocationCounts"];
+            /** @description One entry for each interval of the span, the oldest first. */
+            points: components["schemas"]["InvocationCounts"][];
+        };
+        /**
+         * PromptStatistics
+         * @description Invocations of a prompt in a span of time.
+         * @example {
+         *       "interval_seconds": 60,
+         *       "totals": {
+         *         "at": "2026-11-06T12:30:00.000Z",
+         *         "invocations": 96,
+         *         "errors": 2,
+         *         "cached": 18,
+         *         "input_tokens": 6144,
+         *         "output_tokens": 1248,
+         *         "average_latency_ms": 1874
+         *       },
+         *       "points": [
+         *         {
+         *           "at": "2026-11-06T12:30:00.000Z",
+         *           "invocations": 0,
+         *           "errors": 0,
+         *           "cached": 0,
+         *           "input_tokens": 0,
+         *           "output_tokens": 0
+         *         },
+         *         {
+         *           "at": "2026-11-06T12:31:00.000Z",
+         *           "invocations": 96,
+         *           "errors": 2,
+         *           "cached": 18,
+         *           "input_tokens": 6144,
+         *           "output_tokens": 1248,
+         *           "average_latency_ms": 1874
+         *         }
+         *       ],
+         *       "versions": [
+         *         {
+         *           "version": 2,
+         *           "totals": {
+         *             "at": "2026-11-06T12:30:00.000Z",
+         *             "invocations": 96,
+         *             "errors": 2,
+         *             "cached": 18,
+         *             "input_tokens": 6144,
+         *             "output_tokens": 1248,
+         *             "average_latency_ms": 1874
+         *           },
+         *           "points": [
+         *             {
+         *               "at": "2026-11-06T12:30:00.000Z",
+         *               "invocations": 0,
+         *               "errors": 0,
+         *               "cached": 0,
+         *               "input_tokens": 0,
+         *               "output_tokens": 0
+         *             },
+         *             {
+         *               "at": "2026-11-06T12:31:00.000Z",
+         *               "invocations": 96,
+         *               "errors": 2,
+         *               "cached": 18,
+         *               "input_tokens": 6144,
+         *               "output_tokens": 1248,
+         *               "average_latency_ms": 1874
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        PromptStatistics: {
+            /**
+             * @description Length of the interval of each point, in seconds.
+             * @example 60
+             */
+            interval_seconds: number;
+            totals: components["schemas"]["InvocationCounts"];
+            /** @description One entry for each interval of the span, also where nothing was counted, the oldest first. */
+            points: components["schemas"]["InvocationCounts"][];
+            /**
+             * @description The same for each version that was invoked, the latest version first. If more than 20 versions were
+             *     invoked, some are left out; `totals` and `points` count all.
+             */
+            versions: components["schemas"]["VersionStatistics"][];
+        };
+        /**
+         * TestRunCreate
+         * @description Providers, models and variables of a test run.
+         * @example {
+         *       "providers": [
+         *         {
+         *           "provider": "openai",
+         *           "model": "gpt-4.1-mini"
+         *         },
+         *         {
+         *           "provider": "echo"
+         *         }
+         *       ],
+         *       "variables": {
+         *         "ticket": "The export button has been greyed out since this morning."
+         *       }
+         *     }
+         */
+        TestRunCreate: {
+            /** @description Providers and models to compare. They run at the same time. The same pair can occur more than once. */
+            providers: components["schemas"]["TestTargetInput"][];
+            variables?: components["schemas"]["VariableValues"];
+            /**
+             * @description Version to run. Default: the latest version.
+             * @example 2
+             */
+            version?: number;
+            /**
+             * @description Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).
+             * @example production
+             */
+            label?: string;
+            /**
+             * TestUnsupportedMembers
+             * @description What happens if a provider cannot do something that the prompt asks for. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out for this provider.
+             * @example ignore
+             * @enum {string}
+             */
+            unsupported?: "refuse" | "ignore";
+        };
+        /**
+         * TestRunWithResults
+         * @description A test run that has ended, with its results.
+         * @example {
+         *       "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
+         *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "prompt_version": 2,
+         *       "status": "done",
+         *       "providers": [
+         *         {
+         *           "provider": "openai",
+         *           "model": "gpt-4.1-mini"
+         *         }
+         *       ],
+         *       "created_at": "2026-11-05T15:00:00.000Z",
+         *       "finished_at": "2026-11-05T15:00:01.912Z",
+         *       "results": [
+         *         {
+         *           "status": "succeeded",
+         *           "provider": "openai",
+         *           "model": "gpt-4.1-mini",
+         *           "latency_ms": 1874,
+         *           "result": {
+         *             "text": "Ada cannot use the export button since this morning.",
+         *             "finishReason": "stop",
+         *             "usage": {
+         *               "inputTokens": 64,
+         *               "outputTokens": 13
+         *             }
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        TestRunWithResults: {
+            id: components["schemas"]["TestRunId"];
+            prompt_id: components["schemas"]["PromptId"];
+            /**
+             * @description Number of the version that ran.
+             * @example 2
+             */
+            prompt_version: number;
+            /**
+             * AnyTestRunWithResultsStatus
+             * @description Status of the test run.
+             * @example done
+             */
+            status: components["schemas"]["TestRunStatus"] | components["schemas"]["OtherValue"];
+            /** @description Providers and models, in the order of the request, with default models filled in. */
+            providers: components["schemas"]["TestTarget"][];
+            warnings?: components["schemas"]["Warnings"];
+            created_at: components["schemas"]["Timestamp"];
+            finished_at: components["schemas"]["Timestamp"];
+            results: components["schemas"]["TestResults"];
+        };
+        /**
+         * TestRunPage
+         * @description Test runs of a prompt, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        TestRunPage: {
+            /** @description The test runs of this page. */
+            data: components["schemas"]["TestRun"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * TestRunResults
+         * @description The stored results of a test run that has ended.
+         * @example {
+         *       "id": "5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38",
+         *       "prompt_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "prompt_version": 2,
+         *       "created_at": "2026-11-05T15:00:00.000Z",
+         *       "finished_at": "2026-11-05T15:00:01.912Z",
+         *       "results": []
+         *     }
+         */
+        TestRunResults: {
+            id: components["schemas"]["TestRunId"];
+            prompt_id: components["schemas"]["PromptId"];
+            /**
+             * @description Number of the version that ran.
+             * @example 2
+             */
+            prompt_version: number;
+            created_at: components["schemas"]["Timestamp"];
+            finished_at: components["schemas"]["Timestamp"];
+            results: components["schemas"]["TestResults"];
+        };
+        /**
+         * ProviderSetting
+         * @description An environment variable, without its value.
+         * @example {
+         *       "name": "OPENAI_API_KEY",
+         *       "required": true,
+         *       "set": false,
+         *       "description": "API key for OpenAI. Setting it makes the provider available."
+         *     }
+         */
+        ProviderSetting: {
+            /**
+             * @description Name of the variable.
+             * @example OPENAI_API_KEY
+             */
+            name: string;
+            /**
+             * @description Whether the provider cannot be called without it. If one of several variables is enough, none of them is
+             *     required, and `description` says so.
+             * @example true
+             */
+            required: boolean;
+            /**
+             * @description Whether it has a value. The value itself is never shown.
+             * @example false
+             */
+            set: boolean;
+            /**
+             * @description What the variable is for.
+             * @example API key for OpenAI. Setting it makes the provider available.
+             */
+            description: string;
+        };
+        /**
+         * Provider
+         * @description A language-model provider that the service can call.
+         * @example {
+         *       "id": "echo",
+         *       "name": "Echo",
+         *       "models": [
+         *         "echo-1"
+         *       ],
+         *       "defaultModel": "echo-1",
+         *       "configured": true,
+         *       "settings": []
+         *     }
+         */
+        Provider: {
+            id: components["schemas"]["ProviderId"];
+            /**
+             * @description Display name.
+             * @example OpenAI
+             */
+            name: string;
+            /** @description Models that are known to work. Other models are passed on too. */
+            models: components["schemas"]["ModelId"][];
+            /**
+             * @description Model that runs if only the provider is selected. One of `models`.
+             * @example gpt-4.1-mini
+             */
+            defaultModel: string;
+            /**
+             * @description Whether the service has the credentials to call the provider.
+             * @example true
+             */
+            configured: boolean;
+            /**
+             * @description Environment variables of the service that configure the provider. Empty for `echo`.
+             * @example [
+             *       {
+             *         "name": "OPENAI_API_KEY",
+             *         "required": true,
+             *         "set": false,
+             *         "description": "API key for OpenAI. Setting it makes the provider available."
+             *       }
+             *     ]
+             */
+            settings: components["schemas"]["ProviderSetting"][];
+        };
+        /**
+         * ProviderList
+         * @description All providers, whether configured or not.
+         * @example [
+         *       {
+         *         "id": "echo",
+         *         "name": "Echo",
+         *         "models": [
+         *           "echo-1"
+         *         ],
+         *         "defaultModel": "echo-1",
+         *         "configured": true,
+         *         "settings": []
+         *       }
+         *     ]
+         */
+        ProviderList: components["schemas"]["Provider"][];
+        /**
+         * ChatCompletionCreate
+         * @description A request of OpenAI's chat completions. A member that is `null` counts as left out.
+         * @example {
+         *       "model": "openai/gpt-4.1-mini",
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "What is a webhook?"
+         *         }
+         *       ]
+         *     }
+         */
+        ChatCompletionCreate: {
+            /**
+             * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.
+             * @example openai/gpt-4.1-mini
+             */
+            model?: string | null;
+            prompt?: components["schemas"]["StoredPrompt"];
+            /**
+             * @description The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.
+             * @example [
+             *       {
+             *         "role": "user",
+             *         "content": "What is a webhook?"
+             *       }
+             *     ]
+             */
+            messages: ({
+                /**
+                 * ChatMessageRole
+                 * @description Role of the speaker. `tool` gives the result of a call.
+                 * @example user
+                 * @enum {string}
+                 */
+                role: "system" | "developer" | "user" | "assistant" | "tool";
+                /**
+                 * @description A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.
+                 * @example And since when?
+                 */
+                content?: (string | null) | ({
+                    /**
+                     * ChatContentPartType
+                     * @description Kind of the part.
+                     * @example text
+                     * @enum {string}
+                     */
+                    type: "text" | "image_url" | "refusal";
+                    /**
+                     * @description The text.
+                     * @example What is in this picture?
+                     */
+                    text?: string;
+                    /**
+                     * @description The text of a refusal of the model.
+                     * @example I cannot help with this.
+                     */
+                    refusal?: string;
+                    /** @description An image. */
+                    image_url?: {
+                        /**
+                         * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
+                         * @example https://images.example.com/receipt.png
+                         */
+                        url: string;
+                        /**
+                         * ChatImageDetail
+                         * @description Only `auto` is supported.
+                         * @example auto
+                         * @enum {string|null}
+                         */
+                        detail?: "auto" | null;
+                    };
+                    /** @description Not supported. */
+                    prompt_cache_breakpoint?: null;
+                } & (unknown & unknown & unknown))[];
+                /**
+                 * @description Name of the speaker. Ignored.
+                 * @example Ada
+                 */
+                name?: string | null;
+                /**
+                 * @description Of an assistant: the text of a refusal.
+                 * @example I cannot help with this.
+                 */
+                refusal?: string | null;
+                /** @description Of an assistant: the calls that it asked for, as they were received. */
+                tool_calls?: {
+                    /**
+                     * @description Id of the call. The message with its result names it.
+                     * @example call_8fD2
+                     */
+                    id: string;
+                    /**
+                     * @description Place of the call in a stream. Ignored.
+                     * @example 0
+                     */
+                    index?: number | null;
+                    /**
+                     * @description Always `function`.
+                     * @example function
+                     * @constant
+                     */
+                    type: "function";
+                    /** @description What to call. */
+                    function: {
+                        /**
+                         * @description Name of the function.
+                         * @example find_customer
+                         */
+                        name: string;
+                        /**
+                         * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
+                         * @example {"name": "Ada"}
+                         */
+                        arguments: string;
+                        /**
+                         * @description What an SDK parsed from the arguments. Ignored.
+                         * @example {
+                         *       "name": "Ada"
+                         *     }
+                         */
+                        parsed_arguments?: unknown;
+                    };
+                    /** @description What the provider needs to get back with the call, for example a thought signature. At most 64 KiB. */
+                    extra_content?: {
+                        [key: string]: unknown;
+                    };
+                }[] | null;
+                /**
+                 * @description Of a result: id of a call in a message before.
+                 * @example call_8fD2
+                 */
+                tool_call_id?: string | null;
+                /** @description Of an assistant: annotations of an earlier answer. Ignored. */
+                annotations?: {
+                    [key: string]: unknown;
+                }[] | null;
+                /**
+                 * @description What an SDK parsed from the text of an earlier answer. Ignored.
+                 * @example {
+                 *       "priority": "high"
+                 *     }
+                 */
+                parsed?: unknown;
+                /** @description Not supported. */
+                audio?: null;
+                /** @description Not supported; use `tool_calls` or `tool_choice`. */
+                function_call?: null;
+            } & (unknown & unknown))[];
+            /**
+             * @description Randomness of the answer.
+             * @example 0.2
+             */
+            temperature?: number | null;
+            /**
+             * @description Share of the most probable tokens that the model chooses from.
+             * @example 0.9
+             */
+            top_p?: number | null;
+            /**
+             * @description The most tokens of the answer, including reasoning.
+             * @example 500
+             */
+            max_completion_tokens?: number | null;
+            /**
+             * @description The older name of `max_completion_tokens`. If both are sent, they must be equal.
+             * @example 500
+             */
+            max_tokens?: number | null;
+            /**
+             * @description Texts that end the answer. They are not part of it.
+             * @example ###
+             */
+            stop?: (string | null) | string[];
+            /**
+             * @description Makes answers repeatable, as far as the provider can.
+             * @example 7
+             */
+            seed?: number | null;
+            /**
+             * @description Above 0, the model avoids tokens that occurred before.
+             * @example 0.5
+             */
+            presence_penalty?: number | null;
+            /**
+             * @description Above 0, the model avoids tokens that occurred before, and more so those that occurred often.
+             * @example 0.5
+             */
+            frequency_penalty?: number | null;
+            /**
+             * ChatReasoningEffort
+             * @description How much the model reasons before it answers.
+             * @example low
+             * @enum {string|null}
+             */
+            reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+            /**
+             * @description Whether the model can call several tools at the same time.
+             * @example false
+             */
+            parallel_tool_calls?: boolean | null;
+            /** @description The form of the answer, also instead of a stored prompt's. An answer to it is not checked. */
+            response_format?: {
+                /**
+                 * ChatResponseFormatType
+                 * @description `json_schema` with `json_schema`, `json_object` for any JSON, or `text`.
+                 * @example json_schema
+                 * @enum {string}
+                 */
+                type: "text" | "json_object" | "json_schema";
+                /** @description The schema of the answer. */
+                json_schema?: {
+                    /**
+                     * @description Name of the schema, for the model.
+                     * @example triage
+                     */
+                    name: string;
+                    /**
+                     * @description Purpose of the answer, for the model.
+                     * @example Priority of a support ticket
+                     */
+                    description?: string | null;
+                    schema?: components["schemas"]["JsonSchema"];
+                    /**
+                     * @description Whether the provider has to follow the schema exactly.
+                     * @example true
+                     */
+                    strict?: boolean | null;
+                };
+            } | null;
+            /** @description Functions that the model can ask its caller to run. The service never runs them. */
+            tools?: {
+                /**
+                 * @description Always `function`. Custom tools are not supported.
+                 * @example function
+                 * @constant
+                 */
+                type: "function";
+                /** @description The function. */
+                function: {
+                    /**
+                     * @description Name of the function, unique among the tools.
+                     * @example find_customer
+                     */
+                    name: string;
+                    /**
+                     * @description What the function does, for the model.
+                     * @example Finds a customer by name
+                     */
+                    description?: string | null;
+                    parameters?: components["schemas"]["JsonSchema"];
+                    /**
+                     * @description Whether the provider has to follow the schema of the arguments exactly.
+                     * @example true
+                     */
+                    strict?: boolean | null;
+                };
+            }[] | null;
+            /**
+             * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
+             * @example auto
+             */
+            tool_choice?: (string | null) | {
+                /**
+                 * @description Always `function`.
+                 * @example function
+                 * @constant
+                 */
+                type: "function";
+                /** @description The function to call. */
+                function: {
+                    /**
+                     * @description Name of one of the tools.
+                     * @example find_customer
+                     */
+                    name: string;
+                };
+            };
+            /**
+             * @description Whether the answer is sent while it comes.
+             * @example false
+             */
+            stream?: boolean | null;
+            /** @description Options of a stream. */
+            stream_options?: {
+                /**
+                 * @description Whether a last chunk, without choices, has the usage.
+                 * @example true
+                 */
+                include_usage?: boolean | null;
+                /**
+                 * @description Ignored.
+                 * @example false
+                 */
+                include_obfuscation?: boolean | null;
+            } | null;
+            /**
+             * @description Ignored.
+             * @example user-7
+             */
+            user?: string | null;
+            /**
+             * @description Ignored.
+             * @example user-7
+             */
+            safety_identifier?: string | null;
+            /**
+             * @description Ignored.
+             * @example {
+             *       "source": "helpdesk"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Ignored; nothing is stored.
+             * @example false
+             */
+            store?: boolean | null;
+            /**
+             * @description Ignored.
+             * @example helpdesk
+             */
+            prompt_cache_key?: string | null;
+            /**
+             * @description Ignored.
+             * @example in_memory
+             */
+            prompt_cache_retention?: string | null;
+            /**
+             * @description Only 1 is supported.
+             * @example 1
+             */
+            n?: number | null;
+            /**
+             * ChatLogprobs
+             * @description Not supported; only `false`.
+             * @example false
+             * @enum {boolean|null}
+             */
+            logprobs?: false | null;
+            /**
+             * @description Not supported; only 0.
+             * @example 0
+             */
+            top_logprobs?: number | null;
+            /**
+             * @description Not supported; only an empty object.
+             * @example {}
+             */
+            logit_bias?: Record<string, never> | null;
+            /**
+             * @description Only `text` is supported.
+             * @example [
+             *       "text"
+             *     ]
+             */
+            modalities?: "text"[] | null;
+            /**
+             * ChatServiceTier
+             * @description Other service tiers are not supported.
+             * @example auto
+             * @enum {string|null}
+             */
+            service_tier?: "auto" | "default" | null;
+            /**
+             * ChatVerbosity
+             * @description Only `medium` is supported.
+             * @example medium
+             * @enum {string|null}
+             */
+            verbosity?: "medium" | null;
+            /**
+             * @description Not supported; use `tools`.
+             * @example []
+             */
+            functions?: unknown[] | null;
+            /** @description Not supported; use `tool_calls` or `tool_choice`. */
+            function_call?: null;
+            /** @description Not supported. */
+            audio?: null;
+            /** @description Not supported. */
+            moderation?: null;
+            /** @description Not supported. */
+            prediction?: null;
+            /** @description Not supported. */
+            prompt_cache_options?: null;
+            /** @description Not supported. */
+            web_search_options?: null;
+        };
+        /**
+         * ChatCompletion
+         * @description An answer of OpenAI's chat completions.
+         * @example {
+         *       "id": "chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f",
+         *       "object": "chat.completion",
+         *       "created": 1790000000,
+         *       "model": "openai/gpt-4.1-mini",
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "message": {
+         *             "role": "assistant",
+         *             "content": "A webhook is an HTTP request that a service sends when something happens.",
+         *             "refusal": null
+         *           },
+         *           "logprobs": null,
+         *           "finish_reason": "stop"
+         *         }
+         *       ],
+         *       "usage": {
+         *         "prompt_tokens": 12,
+         *         "completion_tokens": 14,
+         *         "total_tokens": 26
+         *       }
+         *     }
+         */
+        ChatCompletion: {
+            /**
+             * @description Id of the answer. Nothing is stored under it.
+             * @example chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f
+             */
+            id: string;
+            /**
+             * @description Always `chat.completion`.
+             * @example chat.completion
+             * @constant
+             */
+            object: "chat.completion";
+            /**
+             * Format: int64
+             * @description When the answer was made, in seconds since 1970.
+             * @example 1790000000
+             */
+            created: number;
+            /**
+             * @description `<provider>/<model>` that answered.
+             * @example openai/gpt-4.1-mini
+             */
+            model: string;
+            /** @description One answer. */
+            choices: {
+                /**
+                 * @description Always 0.
+                 * @example 0
+                 */
+                index: number;
+                /** @description The message of the model. Send it back as it is to continue the conversation. */
+                message: {
+                    /**
+                     * @description Always `assistant`.
+                     * @example assistant
+                     * @constant
+                     */
+                    role: "assistant";
+                    /**
+                     * @description The text; `null` if there are only calls of tools.
+                     * @example A webhook is an HTTP request that a service sends when something happens.
+                     */
+                    content: string | null;
+                    /** @description Always `null`. */
+                    refusal: string | null;
+                    /** @description The tools that the model wants to call. Absent if there are none. */
+                    tool_calls?: {
+                        /**
+                         * @description Id of the call. The message with its result names it.
+                         * @example call_8fD2
+                         */
+                        id: string;
+                        /**
+                         * @description Always `function`.
+                         * @example function
+                         * @constant
+                         */
+                        type: "function";
+                        /** @description What to call. */
+                        function: {
+                            /**
+                             * @description Name of the function.
+                             * @example find_customer
+                             */
+                            name: string;
+                            /**
+                             * @description Arguments as the model wrote them, usually JSON. The service does not check them.
+                             * @example {"name": "Ada"}
+                             */
+                            arguments: string;
+                        };
+                        /** @description What the provider needs to get back with the call, for example a thought signature. At most 64 KiB. */
+                        extra_content?: {
+                            [key: string]: unknown;
+                        };
+                    }[];
+                };
+                /** @description Always `null`. */
+                logprobs: {
+                    [key: string]: unknown;
+                } | null;
+                /**
+                 * AnyChatCompletionChoicesFinishReason
+                 * @description Why generation ended: the model finished (`stop`), reached a length limit (`length`), was stopped by a filter (`content_filter`), wants to call tools (`tool_calls`), failed (`error`), or ended for another reason (`other`).
+                 * @example stop
+                 */
+                finish_reason: ("stop" | "length" | "content_filter" | "tool_calls" | "error" | "other") | components["schemas"]["OtherValue"];
+            }[];
+            /** @description Numbers of tokens, as the provider counts them; 0 if it does not give them. */
+            usage: {
+                /**
+                 * Format: int64
+                 * @description Tokens of the messages.
+                 * @example 12
+                 */
+                prompt_tokens: number;
+                /**
+                 * Format: int64
+                 * @description Tokens of the answer, including reasoning.
+                 * @example 14
+                 */
+                completion_tokens: number;
+                /**
+                 * Format: int64
+                 * @description Their sum.
+                 * @example 26
+                 */
+                total_tokens: number;
+                /** @description Absent if the provider does not give it. */
+                prompt_tokens_details?: {
+                    /**
+                     * Format: int64
+                     * @description How many of them the provider read from its own cache.
+                     * @example 0
+                     */
+                    cached_tokens: number;
+                };
+                /** @description Absent if the provider does not give it. */
+                completion_tokens_details?: {
+                    /**
+                     * Format: int64
+                     * @description How many of them are reasoning.
+                     * @example 0
+                     */
+                    reasoning_tokens: number;
+                };
+            };
+        };
+        /**
+         * ChatCompletionChunk
+         * @description The `data` of an event. The first chunk has the role, the next ones the pieces of the answer, and the last one with choices `finish_reason`. With `stream_options.include_usage`, another chunk without choices has `usage`. An `error` ends a stream that failed.
+         * @example {
+         *       "id": "chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f",
+         *       "object": "chat.completion.chunk",
+         *       "created": 1790000000,
+         *       "model": "openai/gpt-4.1-mini",
+         *       "choices": [
+         *         {
+         *           "index": 0,
+         *           "delta": {
+         *             "content": "A webhook"
+         *           },
+         *           "logprobs": null,
+         *           "finish_reason": null
+         *         }
+         *       ]
+         *     }
+         */
+        ChatCompletionChunk: {
+            /**
+             * @description Id of the answer, the same in all chunks.
+             * @example chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f
+             */
+            id?: string;
+            /**
+             * @description Always `chat.completion.chunk`.
+             * @example chat.completion.chunk
+             * @constant
+             */
+            object?: "chat.completion.chunk";
+            /**
+             * Format: int64
+             * @description When the answer began, in seconds since 1970.
+             * @example 1790000000
+             */
+            created?: number;
+            /**
+             * @description `<provider>/<model>` that answers.
+             * @example openai/gpt-4.1-mini
+             */
+            model?: string;
+            /** @description The next piece of the answer; empty in the chunk with the usage. */
+            choices?: {
+                /**
+                 * @description Always 0.
+                 * @example 0
+                 */
+                index: number;
+                /** @description What is added to the message. */
+                delta: {
+                    /**
+                     * @description Always `assistant`; only in the first chunk.
+                     * @example assistant
+                     * @constant
+                     */
+                    role?: "assistant";
+                    /**
+                     * @description The text that follows what came before.
+                     * @example A webhook
+                     */
+                    content?: string;
+                    /** @description Always `null`; only in the first chunk. */
+                    refusal?: string | null;
+                    /** @description A call of a tool, as a whole. */
+                    tool_calls?: {
+                        /**
+                         * @description Number of calls before this one.
+                         * @example 0
+                         */
+                        index: number;
+                        /**
+                         * @description Id of the call.
+                         * @example call_8fD2
+                         */
+                        id: string;
+                        /**
+                         * @description Always `function`.
+                         * @example function
+                         * @constant
+                         */
+                        type: "function";
+                        /** @description What to call. */
+                        function: {
+                            /**
+                             * @description Name of the function.
+                             * @example find_customer
+                             */
+                            name: string;
+                            /**
+                             * @description Arguments as the model wrote them.
+                             * @example {"name": "Ada"}
+                             */
+                            arguments: string;
+                        };
+                        /** @description What the provider needs to get back with the call. */
+                        extra_content?: {
+                            [key: string]: unknown;
+                        };
+                    }[];
+                };
+                /** @description Always `null`. */
+                logprobs: {
+                    [key: string]: unknown;
+                } | null;
+                /**
+                 * @description Why generation ended, as without `stream`; `null` before the end.
+                 * @example stop
+                 */
+                finish_reason: string | null;
+            }[];
+            /**
+             * @description Numbers of tokens, as without `stream`. Present only if it was asked for; `null` before the end.
+             * @example {
+             *       "prompt_tokens": 12,
+             *       "completion_tokens": 14,
+             *       "total_tokens": 26
+             *     }
+             */
+            usage?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Why the stream failed. Such an event has no other member. */
+            error?: {
+                /**
+                 * @description What happened, for people.
+                 * @example The provider's answer ended too early.
+                 */
+                message: string;
+                /**
+                 * @description The kind of the error.
+                 * @example server_error
+                 */
+                type: string;
+                /**
+                 * @description Always `null`.
+                 * @example null
+                 */
+                param: string | null;
+                /**
+                 * @description The type of the problem.
+                 * @example provider-bad-answer
+                 */
+                code: string;
+                /**
+                 * @description The tokens of the failed call, which may be charged for. Absent if the provider did not say.
+                 * @example {
+                 *       "input_tokens": 64,
+                 *       "output_tokens": 13
+                 *     }
+                 */
+                usage?: {
+                    /**
+                     * Format: int64
+                     * @description Tokens of the request.
+                     * @example 64
+                     */
+                    input_tokens: number;
+                    /**
+                     * Format: int64
+                     * @description Tokens of the answer.
+                     * @example 13
+                     */
+                    output_tokens: number;
+                };
+            };
+        };
+        /**
+         * ResponseToolChoice
+         * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
+         * @example auto
+         */
+        ResponseToolChoice: (string | null) | {
+            /**
+             * ResponseToolChoiceType
+             * @description Kind of the tool.
+             * @example function
+             * @enum {string}
+             */
+            type: "function";
+            /**
+             * @description Name of one of the tools.
+             * @example find_customer
+             */
+            name: string;
+        };
+        /**
+         * ResponseCreate
+         * @description A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.
+         * @example {
+         *       "model": "openai/gpt-4.1-mini",
+         *       "input": "Which of our customers wrote this?"
+         *     }
+         */
+        ResponseCreate: {
+            /**
+             * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.
+             * @example openai/gpt-4.1-mini
+             */
+            model?: string | null;
+            prompt?: components["schemas"]["StoredPrompt"];
+            /**
+             * @description A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.
+             * @example Which of our customers wrote this?
+             */
+            input?: (string | null) | ({
+                /**
+                 * ResponseInputType
+                 * @description Kind of the item.
+                 * @example message
+                 * @enum {string}
+                 */
+                type?: "message" | "function_call" | "function_call_output";
+                /**
+                 * @description Id of the item in an earlier response. Ignored.
+                 * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+                 */
+                id?: string | null;
+                /**
+                 * @description Status of the item in an earlier response. Ignored.
+                 * @example completed
+                 */
+                status?: string | null;
+                /**
+                 * ResponseInputRole
+                 * @description Of a message: role of the speaker.
+                 * @example user
+                 * @enum {string}
+                 */
+                role?: "user" | "assistant" | "system" | "developer";
+                /**
+                 * @description Of a message: ignored.
+                 * @example final_answer
+                 */
+                phase?: string | null;
+                /**
+                 * @description Of a message: a text, or a list of texts and images. Only users send images.
+                 * @example What is in this picture?
+                 */
+                content?: string | ({
+                    /**
+                     * ResponseInputPartType
+                     * @description Kind of the part.
+                     * @example input_text
+                     * @enum {string}
+                     */
+                    type: "input_text" | "output_text" | "refusal" | "input_image";
+                    /**
+                     * @description The text.
+                     * @example What is in this picture?
+                     */
+                    text?: string;
+                    /**
+                     * @description The text of a refusal.
+                     * @example I cannot help with this.
+                     */
+                    refusal?: string;
+                    /**
+                     * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
+                     * @example https://images.example.com/receipt.png
+                     */
+                    image_url?: string;
+                    /**
+                     * ResponseImageDetail
+                     * @description Only `auto` is supported.
+                     * @example auto
+                     * @enum {string|null}
+                     */
+                    detail?: "auto" | null;
+                    /** @description Annotations of a text in an earlier response. Ignored. */
+                    annotations?: {
+                        [key: string]: unknown;
+                    }[] | null;
+                    /** @description Always empty. */
+                    logprobs?: unknown[] | null;
+                    /** @description What an SDK parsed from the text of an earlier response. Ignored. */
+                    parsed?: unknown;
+                    /** @description Not supported. */
+                    file_id?: null;
+                } & (unknown & unknown & unknown))[];
+                /**
+                 * @description Of a call and its result: the id that both have in common.
+                 * @example call_8fD2
+                 */
+                call_id?: string;
+                /**
+                 * @description Of a call: name of the function.
+                 * @example find_customer
+                 */
+                name?: string | null;
+                /**
+                 * @description Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
+                 * @example {"name": "Ada"}
+                 */
+                arguments?: string;
+                /** @description Of a call: as it was received, at most 64 KiB. */
+                provider_metadata?: {
+                    [key: string]: unknown;
+                };
+                /** @description Of a call: what an SDK parsed from the arguments. Ignored. */
+                parsed_arguments?: unknown;
+                /**
+                 * @description Of a result: a text, or a list of texts, which are joined.
+                 * @example Customer 4711
+                 */
+                output?: string | {
+                    /**
+                     * ResponseToolOutputType
+                     * @description Kind of the part.
+                     * @example input_text
+                     * @enum {string}
+                     */
+                    type: "input_text";
+                    /**
+                     * @description The text.
+                     * @example Customer 4711
+                     */
+                    text: string;
+                }[];
+                /** @description Not supported. */
+                async?: null;
+                /** @description Not supported. */
+                caller?: null;
+                /** @description Not supported. */
+                namespace?: null;
+            } & (unknown & unknown & unknown))[];
+            /**
+             * @description A message of the system. It comes before `input`, and after the messages of a stored prompt.
+             * @example Answer in one sentence.
+             */
+            instructions?: string | null;
+            /** @description The form of the answer. */
+            text?: {
+                /** @description `text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it. */
+                format?: {
+                    /**
+                     * ResponseTextFormatType
+                     * @description Kind of the form.
+                     * @example json_schema
+                     * @enum {string}
+                     */
+                    type: "text" | "json_schema" | "json_object";
+                    /**
+                     * @description Name of the schema, for the model.
+                     * @example triage
+                     */
+                    name?: string;
+                    /**
+                     * @description JSON Schema of the answer. It is passed on as it is.
+                     * @example {
+                     *       "type": "object",
+                     *       "properties": {
+                     *         "name": {
+                     *           "type": "string"
+                     *         }
+                     *       },
+                     *       "required": [
+                     *         "name"
+                     *       ]
+                     *     }
+                     */
+                    schema?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * @description Purpose of the answer, for the model.
+                     * @example Priority of a support ticket
+                     */
+                    description?: string | null;
+                    /**
+                     * @description Whether the provider has to follow the schema exactly.
+                     * @example true
+                     */
+                    strict?: boolean | null;
+                } | null;
+                /**
+                 * ResponseVerbosity
+                 * @description Only `medium` is supported.
+                 * @example medium
+                 * @enum {string|null}
+                 */
+                verbosity?: "medium" | null;
+            } | null;
+            /**
+             * @description Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.
+             * @example [
+             *       {
+             *         "type": "function",
+             *         "name": "find_customer",
+             *         "parameters": {
+             *           "type": "object",
+             *           "properties": {
+             *             "name": {
+             *               "type": "string"
+             *             }
+             *           },
+             *           "required": [
+             *             "name"
+             *           ]
+             *         }
+             *       }
+             *     ]
+             */
+            tools?: {
+                /**
+                 * ResponseToolType
+                 * @description Kind of the tool.
+                 * @example function
+                 * @enum {string}
+                 */
+                type: "function";
+                /**
+                 * @description Name of the function, unique among the tools.
+                 * @example find_customer
+                 */
+                name: string;
+                /**
+                 * @description What the function does, for the model.
+                 * @example Finds a customer by name
+                 */
+                description?: string | null;
+                /**
+                 * @description JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.
+                 * @example {
+                 *       "type": "object",
+                 *       "properties": {
+                 *         "name": {
+                 *           "type": "string"
+                 *         }
+                 *       },
+                 *       "required": [
+                 *         "name"
+                 *       ]
+                 *     }
+                 */
+                parameters?: {
+                    [key: string]: unknown;
+                } | null;
+                /**
+                 * @description Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.
+                 * @example true
+                 */
+                strict?: boolean | null;
+                /**
+                 * ResponseToolAsync
+                 * @description Not supported.
+                 * @enum {boolean|null}
+                 */
+                async?: false | null;
+                /**
+                 * ResponseToolDeferLoading
+                 * @description Not supported.
+                 * @enum {boolean|null}
+                 */
+                defer_loading?: false | null;
+                /** @description Not supported. */
+                allowed_callers?: null;
+                /** @description Not supported. */
+                output_schema?: null;
+            }[] | null;
+            tool_choice?: components["schemas"]["ResponseToolChoice"];
+            /**
+             * @description Whether the model can call several tools at the same time.
+             * @example true
+             */
+            parallel_tool_calls?: boolean | null;
+            /**
+             * @description Randomness of the answer.
+             * @example 0.2
+             */
+            temperature?: number | null;
+            /**
+             * @description Share of the most probable tokens that the model chooses from.
+             * @example 0.9
+             */
+            top_p?: number | null;
+            /**
+             * @description Above 0, the model avoids tokens that occurred before.
+             * @example 0.5
+             */
+            presence_penalty?: number | null;
+            /**
+             * @description Above 0, the model avoids tokens that occurred before, and more so those that occurred often.
+             * @example 0.5
+             */
+            frequency_penalty?: number | null;
+            /**
+             * @description The most tokens of the answer, including reasoning.
+             * @example 500
+             */
+            max_output_tokens?: number | null;
+            /** @description How the model reasons. Reasoning is never returned, so `summary` has no effect. */
+            reasoning?: {
+                /**
+                 * ResponseReasoningEffort
+                 * @description How much the model reasons before it answers.
+                 * @example low
+                 * @enum {string|null}
+                 */
+                effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
+                /**
+                 * ResponseReasoningSummary
+                 * @description Only `auto` is supported.
+                 * @example auto
+                 * @enum {string|null}
+                 */
+                summary?: "auto" | null;
+                /** @description Not supported. */
+                generate_summary?: null;
+            } | null;
+            /**
+             * @description Whether the answer is a stream of events.
+             * @example true
+             */
+            stream?: boolean | null;
+            /** @description Options of a stream. */
+            stream_options?: {
+                /**
+                 * ResponseObfuscation
+                 * @description Not supported.
+                 * @example false
+                 * @enum {boolean|null}
+                 */
+                include_obfuscation?: false | null;
+            } | null;
+            /**
+             * @description Texts of the caller's choice. They are returned with the response and not stored.
+             * @example {
+             *       "ticket": "4711"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.
+             * @example [
+             *       "reasoning.encrypted_content"
+             *     ]
+             */
+            include?: ("reasoning.encrypted_content" | "web_search_call.action.sources" | "web_search_call.results" | "code_interpreter_call.outputs" | "computer_call_output.output.image_url" | "file_search_call.results" | "message.input_image.image_url")[] | null;
+            /**
+             * @description Ignored. Responses are never stored.
+             * @example false
+             */
+            store?: boolean | null;
+            /**
+             * @description Ignored.
+             * @example user-4711
+             */
+            user?: string | null;
+            /**
+             * @description Ignored.
+             * @example user-4711
+             */
+            safety_identifier?: string | null;
+            /**
+             * @description Ignored.
+             * @example tickets
+             */
+            prompt_cache_key?: string | null;
+            /**
+             * @description Ignored.
+             * @example in_memory
+             */
+            prompt_cache_retention?: string | null;
+            /**
+             * ResponseBackground
+             * @description Not supported.
+             * @example false
+             * @enum {boolean|null}
+             */
+            background?: false | null;
+            /**
+             * ResponseTruncation
+             * @description Only `disabled` is supported.
+             * @example disabled
+             * @enum {string|null}
+             */
+            truncation?: "disabled" | null;
+            /**
+             * ResponseServiceTier
+             * @description The provider's usual tier. Others are not supported.
+             * @example auto
+             * @enum {string|null}
+             */
+            service_tier?: "auto" | "default" | null;
+            /**
+             * ResponseTopLogprobs
+             * @description Not supported.
+             * @example 0
+             */
+            top_logprobs?: number | null;
+            /** @description Not supported. */
+            max_tool_calls?: null;
+            /** @description Not supported. */
+            context_management?: null;
+            /** @description Not supported. */
+            moderation?: null;
+            /** @description Not supported. */
+            prompt_cache_options?: null;
+            /** @description Not supported. */
+            access_programs?: null;
+            /** @description Not supported. */
+            image?: null;
+            /** @description Not supported, because responses are not stored. Send the conversation in `input`. */
+            previous_response_id?: null;
+            /** @description Not supported, because responses are not stored. Send the conversation in `input`. */
+            conversation?: null;
+        };
+        /**
+         * ResponseEvent
+         * @description The `data` of an event of a streamed response.
+         * @example {
+         *       "type": "response.output_text.delta",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *       "output_index": 0,
+         *       "content_index": 0,
+         *       "delta": "A webhook",
+         *       "logprobs": []
+         *     }
+         * @example {
+         *       "type": "error",
+         *       "sequence_number": 7,
+         *       "code": "provider-failed",
+         *       "message": "The provider ended the stream with an error.",
+         *       "param": null,
+         *       "error": {
+         *         "message": "The provider ended the stream with an error.",
+         *         "type": "server_error",
+         *         "param": null,
+         *         "code": "provider-failed"
+         *       }
+         *     }
+         */
+        ResponseEvent: {
+            /**
+             * ResponseLifecycleEvent
+             * @description Type of the event.
+             * @example response.created
+             * @enum {string}
+             */
+            type: "response.created" | "response.in_progress" | "response.completed" | "response.incomplete" | "response.failed";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            response: components["schemas"]["ResponseResource"];
+        } | {
+            /**
+             * ResponseItemEvent
+             * @description Type of the event.
+             * @example response.output_item.added
+             * @enum {string}
+             */
+            type: "response.output_item.added" | "response.output_item.done";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            item: components["schemas"]["ResponseItem"];
+        } | {
+            /**
+             * ResponsePartEvent
+             * @description Type of the event.
+             * @example response.content_part.added
+             * @enum {string}
+             */
+            type: "response.content_part.added" | "response.content_part.done";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description Place of the text in the message. Always 0.
+             * @example 0
+             */
+            content_index: number;
+            part: components["schemas"]["ResponsePart"];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example response.output_text.delta
+             * @constant
+             */
+            type: "response.output_text.delta";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description Place of the text in the message. Always 0.
+             * @example 0
+             */
+            content_index: number;
+            /**
+             * @description The next piece.
+             * @example A webhook
+             */
+            delta: string;
+            /** @description Always empty. */
+            logprobs: Record<string, never>[];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example response.output_text.done
+             * @constant
+             */
+            type: "response.output_text.done";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description Place of the text in the message. Always 0.
+             * @example 0
+             */
+            content_index: number;
+            /**
+             * @description The whole text.
+             * @example A webhook is an HTTP request.
+             */
+            text: string;
+            /** @description Always empty. */
+            logprobs: Record<string, never>[];
+        } | {
+            /**
+             * @description Type of the event.
+             * @example response.function_call_arguments.delta
+             * @constant
+             */
+            type: "response.function_call_arguments.delta";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description The next piece.
+             * @example A webhook
+             */
+            delta: string;
+        } | {
+            /**
+             * @description Type of the event.
+             * @example response.function_call_arguments.done
+             * @constant
+             */
+            type: "response.function_call_arguments.done";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Id of the item.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            item_id: string;
+            /**
+             * @description Place of the item in `output`.
+             * @example 0
+             */
+            output_index: number;
+            /**
+             * @description The whole arguments.
+             * @example {"name": "Ada"}
+             */
+            arguments: string;
+        } | {
+            /**
+             * @description Type of the event.
+             * @example error
+             * @constant
+             */
+            type: "error";
+            /**
+             * @description Number of the event in its stream, from 0.
+             * @example 4
+             */
+            sequence_number: number;
+            /**
+             * @description Type of the problem.
+             * @example provider-failed
+             */
+            code: string;
+            /**
+             * @description What failed.
+             * @example The provider ended the stream with an error.
+             */
+            message: string;
+            /**
+             * @description The member of the request that is wrong, if there is one.
+             * @example input
+             */
+            param: string | null;
+            /** @description The same as an object. */
+            error: {
+                /**
+                 * @description What failed.
+                 * @example The provider ended the stream with an error.
+                 */
+                message: string;
+                /**
+                 * @description Kind of the error.
+                 * @example server_error
+                 */
+                type: string;
+                /**
+                 * @description The member of the request that is wrong, if there is one.
+                 * @example input
+                 */
+                param: string | null;
+                /**
+                 * @description Type of the problem.
+                 * @example provider-failed
+                 */
+                code: string;
+            };
+        };
+        /**
+         * ModelList
+         * @description All models that the key may use.
+         * @example {
+         *       "object": "list",
+         *       "data": [
+         *         {
+         *           "id": "prompt/summarise-support-ticket",
+         *           "object": "model",
+         *           "created": 1792229400,
+         *           "owned_by": "prompt-gateway"
+         *         }
+         *       ]
+         *     }
+         */
+        ModelList: {
+            /**
+             * @description Always `list`.
+             * @example list
+             * @constant
+             */
+            object: "list";
+            /** @description The models. */
+            data: components["schemas"]["CompatibleModel"][];
+        };
+        /**
+         * LocationPage
+         * @description Locations, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        LocationPage: {
+            /** @description The locations of this page. */
+            data: components["schemas"]["Location"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * LocationCreate
+         * @description A new location.
+         * @example {
+         *       "name": "Canal Café",
+         *       "currency": "EUR",
+         *       "timezone": "Europe/Amsterdam"
+         *     }
+         */
+        LocationCreate: {
+            name: components["schemas"]["LocationName"];
+            /**
+             * @description ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.
+             * @example EUR
+             */
+            currency: string;
+            timezone: components["schemas"]["Timezone"];
+            /**
+             * @description Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.
+             * @example 04:00
+             */
+            fiscal_day_end?: string;
+            /**
+             * @description Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.
+             * @example 900
+             */
+            tax_rate_bp?: number;
+            /**
+             * @description Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.
+             * @example 250
+             */
+            fee_rate_bp?: number;
+            zones?: components["schemas"]["ZonesInput"];
+            archived?: components["schemas"]["Archived"];
+        };
+        /**
+         * LocationUpdate
+         * @description Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone
+         *     that you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you
+         *     can send them with their current values.
+         * @example {
+         *       "tax_rate_bp": 2100
+         *     }
+         */
+        LocationUpdate: {
+            name?: components["schemas"]["LocationName"];
+            currency?: components["schemas"]["CurrencyCode"];
+            timezone?: components["schemas"]["Timezone"];
+            fiscal_day_end?: components["schemas"]["FiscalDayEndTime"];
+            tax_rate_bp?: components["schemas"]["TaxRate"];
+            fee_rate_bp?: components["schemas"]["FeeRate"];
+            zones?: components["schemas"]["ZonesInput"];
+            archived?: components["schemas"]["Archived"];
+            id?: components["schemas"]["LocationId"];
+            created_at?: components["schemas"]["DateTimeInput"];
+            updated_at?: components["schemas"]["DateTimeInput"];
+        };
+        /**
+         * FiscalDayPage
+         * @description Closed fiscal days of a location, the latest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        FiscalDayPage: {
+            /** @description The fiscal days of this page. */
+            data: components["schemas"]["FiscalDay"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * CategoryPage
+         * @description Categories, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        CategoryPage: {
+            /** @description The categories of this page. */
+            data: components["schemas"]["Category"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * CategoryCreate
+         * @description A new category.
+         * @example {
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "name": "Hot drinks"
+         *     }
+         */
+        CategoryCreate: {
+            location_id: components["schemas"]["LocationId"];
+            name: components["schemas"]["CategoryName"];
+            archived?: components["schemas"]["Archived"];
+        };
+        /**
+         * CategoryUpdate
+         * @description Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their
+         *     current values.
+         * @example {
+         *       "name": "Coffee and tea"
+         *     }
+         */
+        CategoryUpdate: {
+            name?: components["schemas"]["CategoryName"];
+            archived?: components["schemas"]["Archived"];
+            id?: components["schemas"]["CategoryId"];
+            location_id?: components["schemas"]["LocationId"];
+            created_at?: components["schemas"]["DateTimeInput"];
+            updated_at?: components["schemas"]["DateTimeInput"];
+        };
+        /**
+         * ProductPage
+         * @description Products, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        ProductPage: {
+            /** @description The products of this page. */
+            data: components["schemas"]["Product"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * ProductCreate
+         * @description A new product. It has the currency of the location.
+         * @example {
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "category_id": "cat_5f0c2a9be1d84736a8c15e7d90b3f264",
+         *       "name": "Flat white",
+         *       "price": 420
+         *     }
+         */
+        ProductCreate: {
+            location_id: components["schemas"]["LocationId"];
+            category_id: components["schemas"]["CategoryId"];
+            name: components["schemas"]["ProductName"];
+            description?: components["schemas"]["ProductDescription"];
+            sku?: components["schemas"]["Sku"];
+            image_url?: components["schemas"]["ImageUrl"];
+            price: components["schemas"]["Price"];
+            tags?: components["schemas"]["TagsInput"];
+            modifiers?: components["schemas"]["ModifiersInput"];
+            /**
+             * @description Whether the product can be ordered. Default: true.
+             * @example true
+             */
+            active?: boolean;
+            archived?: components["schemas"]["Archived"];
+        };
+        /**
+         * ProductUpdate
+         * @description Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and
+         *     `image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with
+         *     their current values.
+         * @example {
+         *       "price": 440
+         *     }
+         */
+        ProductUpdate: {
+            category_id?: components["schemas"]["CategoryId"];
+            name?: components["schemas"]["ProductName"];
+            /**
+             * @description Description of the product for guests. `null` clears it.
+             * @example Double espresso with steamed milk.
+             */
+            description?: string | null;
+            /**
+             * @description URL of an image, `https` or `http`, without user information. `null` clears it.
+             * @example https://cdn.example.com/products/flat-white.jpg
+             */
+            image_url?: string | null;
+            /**
+             * @description Stock keeping unit: the article number in the caller's system. `null` clears it.
+             * @example FW-001
+             */
+            sku?: string | null;
+            price?: components["schemas"]["Price"];
+            tags?: components["schemas"]["TagsInput"];
+            modifiers?: components["schemas"]["ModifiersInput"];
+            /**
+             * @description Whether the product can be ordered.
+             * @example false
+             */
+            active?: boolean;
+            archived?: components["schemas"]["Archived"];
+            id?: components["schemas"]["ProductId"];
+            location_id?: components["schemas"]["LocationId"];
+            currency?: components["schemas"]["CurrencyCode"];
+            created_at?: components["schemas"]["DateTimeInput"];
+            updated_at?: components["schemas"]["DateTimeInput"];
+        };
+        /**
+         * OrderListItem
+         * @description An order without its details.
+         * @example {
+         *       "id": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "status": "open",
+         *       "total": 1584,
+         *       "currency": "EUR",
+         *       "created_at": "2026-11-06T12:31:08.214Z",
+         *       "updated_at": "2026-11-06T12:31:08.214Z",
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *     }
+         */
+        OrderListItem: {
+            id: components["schemas"]["OrderId"];
+            /**
+             * AnyOrderListItemStatus
+             * @description Status of the order.
+             * @example open
+             */
+            status: components["schemas"]["OrderStatus"] | components["schemas"]["OtherValue"];
+            /**
+             * Format: int64
+             * @description Amount in the minor unit of the currency (ISO 4217). 1584 is 15.84 euros, or 1584 yen.
+             * @example 1584
+             */
+            total: number;
+            currency: components["schemas"]["CurrencyCode"];
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+            location_id: components["schemas"]["LocationId"];
+            reference_id?: components["schemas"]["ReferenceId"];
+        };
+        /**
+         * OrderPage
+         * @description Orders, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        OrderPage: {
+            /** @description The orders of this page. */
+            data: components["schemas"]["OrderListItem"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * OrderItemModifierInput
+         * @description A modifier of the product.
+         * @example {
+         *       "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48",
+         *       "quantity": 1
+         *     }
+         */
+        OrderItemModifierInput: {
+            id: components["schemas"]["ModifierId"];
+            /**
+             * @description Quantity per unit of the item. Default: 1.
+             * @example 1
+             */
+            quantity?: number;
+        };
+        /**
+         * OrderItemInput
+         * @description One line of an order.
+         * @example {
+         *       "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "quantity": 2,
+         *       "modifiers": [
+         *         {
+         *           "id": "0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"
+         *         }
+         *       ]
+         *     }
+         */
+        OrderItemInput: {
+            product_id: components["schemas"]["ProductId"];
+            quantity: components["schemas"]["Quantity"];
+            /** @description Chosen modifiers. Default: none. */
+            modifiers?: components["schemas"]["OrderItemModifierInput"][];
+        };
+        /**
+         * OrderCreate
+         * @description A new order. The server prices it from the catalog.
+         * @example {
+         *       "location_id": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "items": [
+         *         {
+         *           "product_id": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *           "quantity": 2,
+         *           "modifiers": []
+         *         }
+         *       ]
+         *     }
+         */
+        OrderCreate: {
+            location_id: components["schemas"]["LocationId"];
+            /** @description Lines of the order. A product can be in several lines. */
+            items: components["schemas"]["OrderItemInput"][];
+            spot_id?: components["schemas"]["SpotId"];
+            note?: components["schemas"]["OrderNote"];
+            reference_id?: components["schemas"]["ReferenceId"];
+            metadata?: components["schemas"]["OrderMetadata"];
+        };
+        /**
+         * IntegrationPage
+         * @description Integrations, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        IntegrationPage: {
+            /** @description The integrations of this page. */
+            data: components["schemas"]["Integration"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * IntegrationCreate
+         * @description A new integration. It is active immediately.
+         * @example {
+         *       "name": "Kitchen display",
+         *       "url": "https://kitchen.example.com/hooks/orders",
+         *       "event_types": [
+         *         "ORDER_PLACED",
+         *         "FISCAL_DAY_END"
+         *       ]
+         *     }
+         */
+        IntegrationCreate: {
+            name: components["schemas"]["IntegrationName"];
+            url: components["schemas"]["IntegrationUrl"];
+            event_types: components["schemas"]["EventTypesInput"];
+            location_ids?: components["schemas"]["LocationIdsInput"];
+            headers?: components["schemas"]["CustomHeadersInput"];
+            secret?: components["schemas"]["SigningSecret"];
+            /**
+             * @description With `true` the server creates the secret, as it does without `secret`. It cannot be combined with `secret` (`invalid-request`). `false` without `secret` means the same as `unsigned`.
+             * @example true
+             */
+            generate_secret?: boolean;
+            /**
+             * @description With `true` deliveries are not signed, so the receiver cannot tell who sent them. It cannot be combined with `secret` or `generate_secret` (`invalid-request`).
+             * @example false
+             */
+            unsigned?: boolean;
+        };
+        /**
+         * IntegrationUpdate
+         * @description Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,
+         *     and so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.
+         *
+         *     To change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,
+         *     `secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be
+         *     changed; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,
+         *     `consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with
+         *     any value; they are ignored.
+         * @example {
+         *       "event_types": [
+         *         "ORDER_PLACED"
+         *       ]
+         *     }
+         */
+        IntegrationUpdate: {
+            name?: components["schemas"]["IntegrationName"];
+            url?: components["schemas"]["IntegrationUrl"];
+            event_types?: components["schemas"]["EventTypesInput"];
+            location_ids?: components["schemas"]["LocationIdsInput"];
+            headers?: components["schemas"]["CustomHeadersInput"];
+            id?: components["schemas"]["IntegrationId"];
+            /**
+             * @description Whether there is a secret. It cannot be changed.
+             * @example true
+             */
+            has_secret?: boolean;
+            secret_rotation?: components["schemas"]["IgnoredObject"];
+            status?: components["schemas"]["IntegrationStatus"];
+            disabled_reason?: components["schemas"]["DisabledReason"];
+            disabled_at?: components["schemas"]["DateTimeInput"];
+            warning?: components["schemas"]["IgnoredObject"];
+            /**
+             * @description Any value is accepted and ignored.
+             * @example 0.985
+             */
+            success_rate?: number;
+            last_attempt_at?: components["schemas"]["DateTimeInput"];
+            last_success_at?: components["schemas"]["DateTimeInput"];
+            /**
+             * Format: int64
+             * @description Any value is accepted and ignored.
+             * @example 0
+             */
+            consecutive_failures?: number;
+            last_error?: components["schemas"]["IgnoredObject"];
+            retrying_until?: components["schemas"]["DateTimeInput"];
+            waiting?: components["schemas"]["IgnoredObject"];
+            created_at?: components["schemas"]["DateTimeInput"];
+            updated_at?: components["schemas"]["DateTimeInput"];
+        };
+        /**
+         * SecretRotationBegin
+         * @description The next secret of the integration.
+         * @example {
+         *       "secret": "EXAMPLE-not-a-real-secret-9876543210"
+         *     }
+         */
+        SecretRotationBegin: {
+            secret?: components["schemas"]["SigningSecret"];
+        };
+        /**
+         * SecretRotationFinish
+         * @description The rotation to finish.
+         * @example {
+         *       "rotation_id": "5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"
+         *     }
+         */
+        SecretRotationFinish: {
+            rotation_id: components["schemas"]["SecretRotationId"];
+        };
+        /**
+         * ReplayPage
+         * @description Replays to an integration, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        ReplayPage: {
+            /** @description The replays of this page. */
+            data: components["schemas"]["Replay"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * ReplayCreate
+         * @description Time span of the events to send again.
+         * @example {
+         *       "since": "2026-11-06T12:00:00Z",
+         *       "until": "2026-11-06T13:00:00Z"
+         *     }
+         */
+        ReplayCreate: {
+            since: components["schemas"]["Moment"];
+            until?: components["schemas"]["Moment"];
+        };
+        /**
+         * IntegrationStatistics
+         * @description Attempts to deliver events to an integration in a span of time.
+         * @example {
+         *       "interval_seconds": 60,
+         *       "totals": {
+         *         "at": "2026-11-06T12:30:00.000Z",
+         *         "succeeded": 38,
+         *         "failed": 2,
+         *         "average_latency_ms": 84
+         *       },
+         *       "points": [
+         *         {
+         *           "at": "2026-11-06T12:30:00.000Z",
+         *           "succeeded": 0,
+         *           "failed": 0
+         *         },
+         *         {
+         *           "at": "2026-11-06T12:31:00.000Z",
+         *           "succeeded": 38,
+         *           "failed": 2,
+         *           "average_latency_ms": 84
+         *         }
+         *       ]
+         *     }
+         */
+        IntegrationStatistics: {
+            /**
+             * @description Length of the interval of each point, in seconds.
+             * @example 60
+             */
+            interval_seconds: number;
+            totals: components["schemas"]["AttemptCounts"];
+            /** @description One entry for each interval of the span, also where nothing was counted, the oldest first. */
+            points: components["schemas"]["AttemptCounts"][];
+        };
+        /**
+         * Attempt
+         * @description One attempt of a delivery. Fields without a value are absent.
+         * @example {
+         *       "number": 1,
+         *       "started_at": "2026-11-06T08:30:00.028Z",
+         *       "latency_ms": 84,
+         *       "succeeded": true,
+         *       "status_code": 204
+         *     }
+         */
+        Attempt: {
+            /**
+             * @description Number of the attempt, from 1. A number is missing if the service stopped during that attempt.
+             * @example 1
+             */
+            number: number;
+            started_at: components["schemas"]["Timestamp"];
+            /**
+             * @description Time from the start of the attempt to the end of the answer or the failure, in milliseconds.
+             * @example 84
+             */
+            latency_ms: number;
+            /**
+             * @description True if the receiver answered with a 2xx status, even if the rest of the answer got lost (see `error`). A redirect
+             *     is a failure.
+             * @example true
+             */
+            succeeded: boolean;
+            /**
+             * @description HTTP status of the answer. Absent if there was no answer.
+             * @example 204
+             */
+            status_code?: number;
+            /**
+             * AnyAttemptError
+             * @description Why there was no complete answer. Absent if there was one.
+             * @example timeout
+             */
+            error?: components["schemas"]["AttemptError"] | components["schemas"]["OtherValue"];
+            /**
+             * @description The first 50 headers of the answer, by name in lower case. Repeated headers are joined by commas. Values are cut
+             *     at 1,000 characters. `set-cookie` is left out.
+             */
+            response_headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description The first 16 KiB of the answer's body, read as UTF-8.
+             * @example ok
+             */
+            response_body?: string;
+            /**
+             * @description True if the body was longer than 16 KiB. Absent if there was no answer.
+             * @example false
+             */
+            response_body_truncated?: boolean;
+        };
+        /**
+         * AttemptPage
+         * @description The attempts of a delivery, the oldest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        AttemptPage: {
+            /** @description The attempts of this page. */
+            data: components["schemas"]["Attempt"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * PayloadSchema
+         * @description JSON Schema (2020-12) of the payload, without external references. It allows fields that later releases add.
+         * @example {
+         *       "type": "object"
+         *     }
+         */
+        PayloadSchema: {
+            [key: string]: unknown;
+        };
+        /**
+         * EventType
+         * @description A type of event, with the schema of its payload and an example.
+         * @example {
+         *       "type": "TEST",
+         *       "description": "An event without data.",
+         *       "subscribable": false,
+         *       "schema": {
+         *         "type": "object"
+         *       },
+         *       "example": {
+         *         "type": "TEST",
+         *         "createdAt": "2026-11-06T08:30:00.000Z",
+         *         "data": {},
+         *         "id": "90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"
+         *       }
+         *     }
+         */
+        EventType: {
+            type: components["schemas"]["EventTypeName"];
+            /**
+             * @description When events of this type are sent.
+             * @example An order has been placed at a location.
+             */
+            description: string;
+            /**
+             * @description Whether an integration can receive all events of this type. `TEST` events are sent only on request.
+             * @example true
+             */
+            subscribable: boolean;
+            schema: components["schemas"]["PayloadSchema"];
+            /** @description A payload of this type, as `schema` describes it. */
+            example: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * EventTypePage
+         * @description The types of events, in the order of the reference.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        EventTypePage: {
+            /** @description The event types of this page. */
+            data: components["schemas"]["EventType"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * EventTypeSchema
+         * @description JSON Schema (2020-12) of the payload of one type of event.
+         * @example {
+         *       "$schema": "https://json-schema.org/draft/2020-12/schema",
+         *       "$id": "/schemas/events/TEST/v1.json",
+         *       "type": "object",
+         *       "properties": {}
+         *     }
+         */
+        EventTypeSchema: {
+            /**
+             * @description The dialect of JSON Schema.
+             * @example https://json-schema.org/draft/2020-12/schema
+             */
+            $schema: string;
+            /**
+             * @description Path of the schema, relative to the address of the service.
+             * @example /schemas/events/TEST/v1.json
+             */
+            $id: string;
+            /** @description The fields of the payload. */
+            properties: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * SessionCreate
+         * @description An API key, or the token of a sign-in link.
+         * @example {
+         *       "api_key": "pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"
+         *     }
+         */
+        SessionCreate: {
+            /**
+             * @description An API key. The session has its scopes.
+             * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789
+             */
+            api_key?: string;
+            /**
+             * @description The token of a sign-in link, the part after `#sign-in=`.
+             * @example EXAMPLE-not-a-real-token-EXAMPLE-0123456789
+             */
+            sign_in_token?: string;
+        };
+        /**
+         * Session
+         * @description A session of a browser.
+         * @example {
+         *       "api_key": {
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Kitchen dashboard",
+         *         "scopes": [
+         *           "orders:read",
+         *           "integrations:read"
+         *         ],
+         *         "administrator": false,
+         *         "service_version": "1.0.0-beta.1"
+         *       },
+         *       "expires_at": "2026-11-06T02:30:00.000Z"
+         *     }
+         */
+        Session: {
+            api_key: components["schemas"]["CurrentApiKey"];
+            /**
+             * Format: date-time
+             * @description When the session ends if it is not used until then.
+             * @example 2026-11-06T02:30:00.000Z
+             */
+            expires_at: string;
+        };
+        /**
+         * ApiKeyPage
+         * @description API keys, the newest first, including expired and revoked keys.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        ApiKeyPage: {
+            /** @description The API keys of this page. */
+            data: components["schemas"]["ApiKey"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * ApiKeyCreate
+         * @description A new API key.
+         * @example {
+         *       "name": "Helpdesk backend",
+         *       "scopes": [
+         *         "prompts:read",
+         *         "prompts:invoke"
+         *       ]
+         *     }
+         */
+        ApiKeyCreate: {
+            name: components["schemas"]["ApiKeyName"];
+            /** @description Scopes of the key. The creating key must have each of them. */
+            scopes: components["schemas"]["Scope"][];
+            /**
+             * Format: date-time
+             * @description When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.
+             * @example 2036-06-30T23:59:59Z
+             */
+            expires_at?: string;
+        };
+        /**
+         * ApiKeyCreated
+         * @description A new API key, with the key itself.
+         * @example {
+         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "name": "Helpdesk backend",
+         *       "scopes": [
+         *         "prompts:read",
+         *         "prompts:invoke"
+         *       ],
+         *       "status": "active",
+         *       "created_at": "2026-11-03T10:00:00.000Z",
+         *       "key": "pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"
+         *     }
+         */
+        ApiKeyCreated: {
+            id: components["schemas"]["ApiKeyId"];
+            name: components["schemas"]["ApiKeyName"];
+            prefix?: components["schemas"]["ApiKeyPrefix"];
+            /** @description Scopes of the key. */
+            scopes: components["schemas"]["GrantedScope"][];
+            /**
+             * AnyApiKeyCreatedStatus
+             * @description Status of the key.
+             * @example active
+             */
+            status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
+            created_at: components["schemas"]["Timestamp"];
+            created_by?: components["schemas"]["ApiKeyMaker"];
+            expires_at?: components["schemas"]["ApiKeyExpiry"];
+            /**
+             * @description The key itself. It is shown only once. Store it as a secret.
+             * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789
+             */
+            key: string;
+        };
+        /**
+         * ApiKeyRevoked
+         * @description The revoked API key, and the numbers of its descendants.
+         * @example {
+         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "name": "Helpdesk backend",
+         *       "scopes": [
+         *         "prompts:read",
+         *         "prompts:invoke"
+         *       ],
+         *       "status": "revoked",
+         *       "created_at": "2026-11-03T10:00:00.000Z",
+         *       "revoked_at": "2026-11-06T08:00:00.000Z",
+         *       "revoked_descendants": 0,
+         *       "active_descendants": 0
+         *     }
+         */
+        ApiKeyRevoked: {
+            id: components["schemas"]["ApiKeyId"];
+            name: components["schemas"]["ApiKeyName"];
+            prefix?: components["schemas"]["ApiKeyPrefix"];
+            /** @description Scopes of the key. */
+            scopes: components["schemas"]["GrantedScope"][];
+            /**
+             * AnyApiKeyRevokedStatus
+             * @description Status of the key.
+             * @example revoked
+             */
+            status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
+            created_at: components["schemas"]["Timestamp"];
+            created_by?: components["schemas"]["ApiKeyMaker"];
+            expires_at?: components["schemas"]["ApiKeyExpiry"];
+            /**
+             * Format: date-time
+             * @description When the key was last used, accurate to a few minutes. Absent if it was never used.
+             * @example 2026-11-05T14:59:30.000Z
+             */
+            last_used_at?: string;
+            /**
+             * Format: date-time
+             * @description When the key was revoked. Absent if it is not revoked.
+             * @example 2026-11-06T08:00:00.000Z
+             */
+            revoked_at: string;
+            /**
+             * Format: int64
+             * @description Number of descendants that this request revoked.
+             * @example 3
+             */
+            revoked_descendants: number;
+            /**
+             * Format: int64
+             * @description Number of descendants that are still active. To revoke them, send `descendants=revoke`.
+             * @example 0
+             */
+            active_descendants: number;
+        };
+        /**
+         * DataSchema
+         * @description The structure of the data in the database. Migrations of later releases change it.
+         * @example {
+         *       "version": 2,
+         *       "oldest_reader": 0
+         *     }
+         */
+        DataSchema: {
+            /**
+             * @description The schema version of the data.
+             * @example 2
+             */
+            version: number;
+            /**
+             * @description The smallest schema version that a release must know to use the data. Earlier releases refuse to start: this
+             *     is how far back the service can be rolled.
+             * @example 0
+             */
+            oldest_reader: number;
+        };
+        /**
+         * Migration
+         * @description What is left to do after an upgrade, while requests are served: indexes to build, documents to change. Absent when
+         *     nothing is left.
+         * @example {
+         *       "status": "running",
+         *       "task": "build index \"expires_at_1__id_1\" of deliveries",
+         *       "done": 3,
+         *       "total": 14
+         *     }
+         */
+        Migration: {
+            /**
+             * AnyMigrationStatus
+             * @description `running`: this process does it. `waiting`: another process does it, or it begins soon. `failing`: a task failed
+             *     and will be repeated; the log says why.
+             * @example running
+             */
+            status: ("running" | "waiting" | "failing") | components["schemas"]["OtherValue"];
+            /**
+             * @description What this process does, or what failed.
+             * @example build index "expires_at_1__id_1" of deliveries
+             */
+            task?: string;
+            /**
+             * @description Tasks of this process that are complete.
+             * @example 3
+             */
+            done: number;
+            /**
+             * @description All tasks of this process.
+             * @example 14
+             */
+            total: number;
+        };
+        /**
+         * ServiceInfo
+         * @description The service that runs here.
+         * @example {
+         *       "name": "prompt-gateway",
+         *       "version": "1.0.0-beta.1",
+         *       "secrets_key": "current",
+         *       "schema": {
+         *         "version": 2,
+         *         "oldest_reader": 0
+         *       },
+         *       "links": {
+         *         "api_reference": "/docs",
+         *         "event_reference": "/docs/events",
+         *         "openapi": "/openapi.json",
+         *         "asyncapi": "/asyncapi.json",
+         *         "liveness": "/health/live",
+         *         "readiness": "/health/ready",
+         *         "metrics": "/metrics"
+         *       }
+         *     }
+         */
+        ServiceInfo: {
+            /**
+             * @description Always `prompt-gateway`.
+             * @example prompt-gateway
+             * @constant
+             */
+            name: "prompt-gateway";
+            version: components["schemas"]["ServiceVersion"];
+            /**
+             * AnyServiceInfoSecretsKey
+             * @description What the stored secrets need to be decrypted. `current`: only the first key of `SECRETS_KEY`. `former`: some still
+             *     need a later one; the service is encrypting them again. `missing`: some need a key that is not configured. The
+             *     metric `stored_secrets` has the counts.
+             * @example current
+             */
+            secrets_key?: ("current" | "former" | "missing") | components["schemas"]["OtherValue"];
+            schema: components["schemas"]["DataSchema"];
+            migration?: components["schemas"]["Migration"];
+            /** @description Paths of this service. */
+            links: {
+                api_reference: components["schemas"]["ServicePath"];
+                event_reference: components["schemas"]["ServicePath"];
+                openapi: components["schemas"]["ServicePath"];
+                asyncapi: components["schemas"]["ServicePath"];
+                liveness: components["schemas"]["ServicePath"];
+                readiness: components["schemas"]["ServicePath"];
+                metrics: components["schemas"]["ServicePath"];
+            };
+        };
+        /**
+         * Liveness
+         * @description The process answers.
+         * @example {
+         *       "status": "ok"
+         *     }
+         */
+        Liveness: {
+            /**
+             * @description Always `ok`.
+             * @example ok
+             * @constant
+             */
+            status: "ok";
+        };
+        /**
+         * Readiness
+         * @description The process can do its work.
+         * @example {
+         *       "status": "ok",
+         *       "checks": {
+         *         "database": "ok",
+         *         "storage": "ok",
+         *         "migration": "complete"
+         *       }
+         *     }
+         */
+        Readiness: {
+            /**
+             * @description Always `ok`.
+             * @example ok
+             * @constant
+             */
+            status: "ok";
+            /** @description Results of the checks. */
+            checks: {
+                /**
+                 * @description Always `ok`. Without the database the process is not ready.
+                 * @example ok
+                 * @constant
+                 */
+                database: "ok";
+                /**
+                 * AnyReadinessChecksStorage
+                 * @description Whether the object storage answers. Only test runs need it.
+                 * @example ok
+                 */
+                storage: ("ok" | "unavailable") | components["schemas"]["OtherValue"];
+                /**
+                 * AnyReadinessChecksMigration
+                 * @description Whether the data has the form of this release. Until then the process serves requests, some of
+                 *     them slowly. `GET /` shows the progress.
+                 * @example complete
+                 */
+                migration: ("complete" | "running" | "waiting" | "failing") | components["schemas"]["OtherValue"];
+            };
+        };
+        /**
+         * WaitingEvents
+         * @description Deliveries that wait, for all integrations together. Each process measures them in the background
+         *     every 15 seconds; large numbers are estimates. Absent until the process that answers has measured
+         *     them for the first time.
+         * @example {
+         *       "measured_at": "2026-11-06T12:31:09.870Z",
+         *       "count": 214,
+         *       "due": 2,
+         *       "retrying": 12,
+         *       "held": 200,
+         *       "oldest_at": "2026-11-06T09:14:55.031Z"
+         *     }
+         */
+        WaitingEvents: {
+            measured_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Number of waiting deliveries.
+             * @example 214
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Those that are due and not yet sent.
+             * @example 2
+             */
+            due: number;
+            /**
+             * Format: int64
+             * @description Those that wait for another attempt, or until sending to a failing receiver continues.
+             * @example 12
+             */
+            retrying: number;
+            /**
+             * Format: int64
+             * @description Those that are held because their integration is paused or disabled.
+             * @example 200
+             */
+            held: number;
+            oldest_at?: components["schemas"]["Timestamp"];
+        };
+        /**
+         * Statistics
+         * @description What the service did in a span of time. Fields without a value are absent.
+         * @example {
+         *       "interval_seconds": 60,
+         *       "totals": {
+         *         "at": "2026-11-06T12:30:00.000Z",
+         *         "requests": 412,
+         *         "client_errors": 7,
+         *         "server_errors": 1,
+         *         "invocations": 96,
+         *         "cached": 18,
+         *         "invocation_errors": 2,
+         *         "input_tokens": 6144,
+         *         "output_tokens": 1248,
+         *         "attempts_succeeded": 143,
+         *         "attempts_failed": 4
+         *       },
+         *       "points": [
+         *         {
+         *           "at": "2026-11-06T12:30:00.000Z",
+         *           "requests": 0,
+         *           "client_errors": 0,
+         *           "server_errors": 0,
+         *           "invocations": 0,
+         *           "cached": 0,
+         *           "invocation_errors": 0,
+         *           "input_tokens": 0,
+         *           "output_tokens": 0,
+         *           "attempts_succeeded": 0,
+         *           "attempts_failed": 0
+         *         },
+         *         {
+         *           "at": "2026-11-06T12:31:00.000Z",
+         *           "requests": 412,
+         *           "client_errors": 7,
+         *           "server_errors": 1,
+         *           "invocations": 96,
+         *           "cached": 18,
+         *           "invocation_errors": 2,
+         *           "input_tokens": 6144,
+         *           "output_tokens": 1248,
+         *           "attempts_succeeded": 143,
+         *           "attempts_failed": 4
+         *         }
+         *       ],
+         *       "waiting": {
+         *         "measured_at": "2026-11-06T12:31:09.870Z",
+         *         "count": 214,
+         *         "due": 2,
+         *         "retrying": 12,
+         *         "held": 200,
+         *         "oldest_at": "2026-11-06T09:14:55.031Z"
+         *       }
+         *     }
+         */
+        Statistics: {
+            /**
+             * @description Length of the interval of each point, in seconds.
+             * @example 60
+             */
+            interval_seconds: number;
+            totals: components["schemas"]["ServiceCounts"];
+            /** @description One entry for each interval of the span, also where nothing was counted, the oldest first. */
+            points: components["schemas"]["ServiceCounts"][];
+            waiting?: components["schemas"]["WaitingEvents"];
+        };
+        /**
+         * OpenApiDocument
+         * @description This contract as one OpenAPI 3.1 document.
+         * @example {
+         *       "openapi": "3.1.0",
+         *       "info": {
+         *         "title": "Prompt gateway",
+         *         "version": "1.0.0"
+         *       },
+         *       "paths": {}
+         *     }
+         */
+        OpenApiDocument: {
+            /**
+             * @description Version of the OpenAPI Specification.
+             * @example 3.1.0
+             */
+            openapi: string;
+            /** @description Title, version and introduction. */
+            info: {
+                [key: string]: unknown;
+            };
+            /** @description The operations, by path. */
+            paths: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * AsyncApiDocument
+         * @description The contract of events as one AsyncAPI 3 document.
+         * @example {
+         *       "asyncapi": "3.0.0",
+         *       "info": {
+         *         "title": "Prompt gateway events",
+         *         "version": "1.0.0"
+         *       },
+         *       "channels": {},
+         *       "operations": {}
+         *     }
+         */
+        AsyncApiDocument: {
+            /**
+             * @description Version of the AsyncAPI Specification.
+             * @example 3.0.0
+             */
+            asyncapi: string;
+            /** @description Title, version and introduction. */
+            info: {
+                [key: string]: unknown;
+            };
+            /** @description Where events are sent, and the messages that are sent there. */
+            channels: {
+                [key: string]: unknown;
+            };
+            /** @description What is sent, and when. */
+            operations: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
         };
         /**
          * CompatibleError
@@ -9343,557 +11114,6 @@ export interface components {
              */
             status: 503;
         } & components["schemas"]["ProblemFields"];
-        /**
-         * InvocationEvent
-         * @description The `data` of an event of a streamed invocation. `type` is also the type of the event.
-         * @example {
-         *       "type": "start",
-         *       "provider": "openai",
-         *       "model": "gpt-4.1-mini",
-         *       "cached": false
-         *     }
-         * @example {
-         *       "type": "text",
-         *       "delta": "Ada reports that nobody in her team"
-         *     }
-         * @example {
-         *       "type": "tool-call",
-         *       "toolCall": {
-         *         "id": "call_8fD2",
-         *         "name": "find_customer",
-         *         "arguments": "{\"name\": \"Ada\"}"
-         *       }
-         *     }
-         * @example {
-         *       "type": "finish",
-         *       "finishReason": "stop",
-         *       "usage": {
-         *         "inputTokens": 64,
-         *         "outputTokens": 13
-         *       },
-         *       "latencyMs": 1874
-         *     }
-         * @example {
-         *       "type": "error",
-         *       "problem": {
-         *         "type": "urn:prompt-gateway:problem:provider-bad-answer",
-         *         "title": "Invalid provider answer",
-         *         "status": 502,
-         *         "detail": "The provider's answer is incomplete.",
-         *         "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
-         *         "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
-         *         "provider": "openai",
-         *         "model": "gpt-4.1-mini",
-         *         "retryable": false
-         *       },
-         *       "usage": {
-         *         "inputTokens": 64,
-         *         "outputTokens": 7
-         *       }
-         *     }
-         */
-        InvocationEvent: {
-            /**
-             * @description Type of the event.
-             * @example start
-             * @constant
-             */
-            type: "start";
-            provider: components["schemas"]["ProviderId"];
-            model: components["schemas"]["ModelId"];
-            /**
-             * @description Whether the answer is from the cache.
-             * @example false
-             */
-            cached: boolean;
-            /**
-             * @description Age of a cached answer in seconds.
-             * @example 35
-             */
-            age?: number;
-            /** @description Calls to providers that failed before. Absent if there are none. */
-            attempts?: components["schemas"]["FailedAttempt"][];
-        } | {
-            /**
-             * @description Type of the event.
-             * @example text
-             * @constant
-             */
-            type: "text";
-            /**
-             * @description The text that follows what came before.
-             * @example Ada reports that nobody in her team
-             */
-            delta: string;
-        } | {
-            /**
-             * @description Type of the event.
-             * @example tool-call
-             * @constant
-             */
-            type: "tool-call";
-            toolCall: components["schemas"]["ToolCall"];
-        } | {
-            /**
-             * @description Type of the event.
-             * @example finish
-             * @constant
-             */
-            type: "finish";
-            finishReason: components["schemas"]["FinishReason"];
-            usage: components["schemas"]["Usage"];
-            latencyMs: components["schemas"]["LatencyMs"];
-            /** @description All calls of tools of this answer. Absent if there are none. */
-            toolCalls?: components["schemas"]["ToolCall"][];
-            /**
-             * @description The value of the text, as in an answer that is not streamed.
-             * @example {
-             *       "priority": "high"
-             *     }
-             */
-            object?: unknown;
-            /** @description Calls to providers that failed before this answer. Absent if there are none. */
-            attempts?: components["schemas"]["FailedAttempt"][];
-            warnings?: components["schemas"]["Warnings"];
-        } | {
-            /**
-             * @description Type of the event.
-             * @example error
-             * @constant
-             */
-            type: "error";
-            problem: components["schemas"]["Problem"];
-            usage?: components["schemas"]["Usage"];
-        };
-        /**
-         * ChatCompletionChunk
-         * @description The `data` of an event. The first chunk has the role, the next ones the pieces of the answer, and the last one with choices `finish_reason`. With `stream_options.include_usage`, another chunk without choices has `usage`. An `error` ends a stream that failed.
-         * @example {
-         *       "id": "chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f",
-         *       "object": "chat.completion.chunk",
-         *       "created": 1790000000,
-         *       "model": "openai/gpt-4.1-mini",
-         *       "choices": [
-         *         {
-         *           "index": 0,
-         *           "delta": {
-         *             "content": "A webhook"
-         *           },
-         *           "logprobs": null,
-         *           "finish_reason": null
-         *         }
-         *       ]
-         *     }
-         */
-        ChatCompletionChunk: {
-            /**
-             * @description Id of the answer, the same in all chunks.
-             * @example chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f
-             */
-            id?: string;
-            /**
-             * @description Always `chat.completion.chunk`.
-             * @example chat.completion.chunk
-             * @constant
-             */
-            object?: "chat.completion.chunk";
-            /**
-             * Format: int64
-             * @description When the answer began, in seconds since 1970.
-             * @example 1790000000
-             */
-            created?: number;
-            /**
-             * @description `<provider>/<model>` that answers.
-             * @example openai/gpt-4.1-mini
-             */
-            model?: string;
-            /** @description The next piece of the answer; empty in the chunk with the usage. */
-            choices?: {
-                /**
-                 * @description Always 0.
-                 * @example 0
-                 */
-                index: number;
-                /** @description What is added to the message. */
-                delta: {
-                    /**
-                     * @description Always `assistant`; only in the first chunk.
-                     * @example assistant
-                     * @constant
-                     */
-                    role?: "assistant";
-                    /**
-                     * @description The text that follows what came before.
-                     * @example A webhook
-                     */
-                    content?: string;
-                    /** @description Always `null`; only in the first chunk. */
-                    refusal?: string | null;
-                    /** @description A call of a tool, as a whole. */
-                    tool_calls?: {
-                        /**
-                         * @description Number of calls before this one.
-                         * @example 0
-                         */
-                        index: number;
-                        /**
-                         * @description Id of the call.
-                         * @example call_8fD2
-                         */
-                        id: string;
-                        /**
-                         * @description Always `function`.
-                         * @example function
-                         * @constant
-                         */
-                        type: "function";
-                        /** @description What to call. */
-                        function: {
-                            /**
-                             * @description Name of the function.
-                             * @example find_customer
-                             */
-                            name: string;
-                            /**
-                             * @description Arguments as the model wrote them.
-                             * @example {"name": "Ada"}
-                             */
-                            arguments: string;
-                        };
-                        /** @description What the provider needs to get back with the call. */
-                        extra_content?: {
-                            [key: string]: unknown;
-                        };
-                    }[];
-                };
-                /** @description Always `null`. */
-                logprobs: {
-                    [key: string]: unknown;
-                } | null;
-                /**
-                 * @description Why generation ended, as without `stream`; `null` before the end.
-                 * @example stop
-                 */
-                finish_reason: string | null;
-            }[];
-            /**
-             * @description Numbers of tokens, as without `stream`. Present only if it was asked for; `null` before the end.
-             * @example {
-             *       "prompt_tokens": 12,
-             *       "completion_tokens": 14,
-             *       "total_tokens": 26
-             *     }
-             */
-            usage?: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Why the stream failed. Such an event has no other member. */
-            error?: {
-                /**
-                 * @description What happened, for people.
-                 * @example The provider's answer ended too early.
-                 */
-                message: string;
-                /**
-                 * @description The kind of the error.
-                 * @example server_error
-                 */
-                type: string;
-                /**
-                 * @description Always `null`.
-                 * @example null
-                 */
-                param: string | null;
-                /**
-                 * @description The type of the problem.
-                 * @example provider-bad-answer
-                 */
-                code: string;
-                /**
-                 * @description The tokens of the failed call, which may be charged for. Absent if the provider did not say.
-                 * @example {
-                 *       "input_tokens": 64,
-                 *       "output_tokens": 13
-                 *     }
-                 */
-                usage?: {
-                    /**
-                     * Format: int64
-                     * @description Tokens of the request.
-                     * @example 64
-                     */
-                    input_tokens: number;
-                    /**
-                     * Format: int64
-                     * @description Tokens of the answer.
-                     * @example 13
-                     */
-                    output_tokens: number;
-                };
-            };
-        };
-        /**
-         * ResponseEvent
-         * @description The `data` of an event of a streamed response.
-         * @example {
-         *       "type": "response.output_text.delta",
-         *       "sequence_number": 4,
-         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
-         *       "output_index": 0,
-         *       "content_index": 0,
-         *       "delta": "A webhook",
-         *       "logprobs": []
-         *     }
-         * @example {
-         *       "type": "error",
-         *       "sequence_number": 7,
-         *       "code": "provider-failed",
-         *       "message": "The provider ended the stream with an error.",
-         *       "param": null,
-         *       "error": {
-         *         "message": "The provider ended the stream with an error.",
-         *         "type": "server_error",
-         *         "param": null,
-         *         "code": "provider-failed"
-         *       }
-         *     }
-         */
-        ResponseEvent: {
-            /**
-             * ResponseLifecycleEvent
-             * @description Type of the event.
-             * @example response.created
-             * @enum {string}
-             */
-            type: "response.created" | "response.in_progress" | "response.completed" | "response.incomplete" | "response.failed";
-            /**
-             * @description Number of the event in its stream, from 0.
-             * @example 4
-             */
-            sequence_number: number;
-            response: components["schemas"]["ResponseResource"];
-        } | {
-            /**
-             * ResponseItemEvent
-             * @description Type of the event.
-             * @example response.output_item.added
-             * @enum {string}
-             */
-            type: "response.output_item.added" | "response.output_item.done";
-            /**
-             * @description Number of the event in its stream, from 0.
-             * @example 4
-             */
-            sequence_number: number;
-            /**
-             * @description Place of the item in `output`.
-             * @example 0
-             */
-            output_index: number;
-            item: components["schemas"]["ResponseItem"];
-        } | {
-            /**
-             * ResponsePartEvent
-             * @description Type of the event.
-             * @example response.content_part.added
-             * @enum {string}
-             */
-            type: "response.content_part.added" | "response.content_part.done";
-            /**
-             * @description Number of the event in its stream, from 0.
-             * @example 4
-             */
-            sequence_number: number;
-            /**
-             * @description Id of the item.
-             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
-             */
-            item_id: string;
-            /**
-             * @description Place of the item in `output`.
-             * @example 0
-             */
-            output_index: number;
-            /**
-             * @description Place of the text in the message. Always 0.
-             * @example 0
-             */
-            content_index: number;
-            part: components["schemas"]["ResponsePart"];
-        } | {
-            /**
-             * @description Type of the event.
-             * @example response.output_text.delta
-             * @constant
-             */
-            type: "response.output_text.delta";
-            /**
-             * @description Number of the event in its stream, from 0.
-             * @example 4
-             */
-            sequence_number: number;
-            /**
-             * @description Id of the item.
-             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
-             */
-            item_id: string;
-            /**
-             * @description Place of the item in `output`.
-             * @example 0
-             */
-            output_index: number;
-            /**
-             * @description Place of the text in the message. Always 0.
-             * @example 0
-             */
-            content_index: number;
-            /**
-             * @description The next piece.
-             * @example A webhook
-             */
-            delta: string;
-            /** @description Always empty. */
-            logprobs: Record<string, never>[];
-        } | {
-            /**
-             * @description Type of the event.
-             * @example response.output_text.done
-             * @constant
-             */
-            type: "response.output_text.done";
-            /**
-             * @description Number of the event in its stream, from 0.
-             * @example 4
-             */
-            sequence_number: number;
-            /**
-             * @description Id of the item.
-             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
-             */
-            item_id: string;
-            /**
-             * @description Place of the item in `output`.
-             * @example 0
-             */
-            output_index: number;
-            /**
-             * @description Place of the text in the message. Always 0.
-             * @example 0
-             */
-            content_index: number;
-            /**
-             * @description The whole text.
-             * @example A webhook is an HTTP request.
-             */
-            text: string;
-            /** @description Always empty. */
-            logprobs: Record<string, never>[];
-        } | {
-            /**
-             * @description Type of the event.
-             * @example response.function_call_arguments.delta
-             * @constant
-             */
-            type: "response.function_call_arguments.delta";
-            /**
-             * @description Number of the event in its stream, from 0.
-             * @example 4
-             */
-            sequence_number: number;
-            /**
-             * @description Id of the item.
-             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
-             */
-            item_id: string;
-            /**
-             * @description Place of the item in `output`.
-             * @example 0
-             */
-            output_index: number;
-            /**
-             * @description The next piece.
-             * @example A webhook
-             */
-            delta: string;
-        } | {
-            /**
-             * @description Type of the event.
-             * @example response.function_call_arguments.done
-             * @constant
-             */
-            type: "response.function_call_arguments.done";
-            /**
-             * @description Number of the event in its stream, from 0.
-             * @example 4
-             */
-            sequence_number: number;
-            /**
-             * @description Id of the item.
-             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
-             */
-            item_id: string;
-            /**
-             * @description Place of the item in `output`.
-             * @example 0
-             */
-            output_index: number;
-            /**
-             * @description The whole arguments.
-             * @example {"name": "Ada"}
-             */
-            arguments: string;
-        } | {
-            /**
-             * @description Type of the event.
-             * @example error
-             * @constant
-             */
-            type: "error";
-            /**
-             * @description Number of the event in its stream, from 0.
-             * @example 4
-             */
-            sequence_number: number;
-            /**
-             * @description Type of the problem.
-             * @example provider-failed
-             */
-            code: string;
-            /**
-             * @description What failed.
-             * @example The provider ended the stream with an error.
-             */
-            message: string;
-            /**
-             * @description The member of the request that is wrong, if there is one.
-             * @example input
-             */
-            param: string | null;
-            /** @description The same as an object. */
-            error: {
-                /**
-                 * @description What failed.
-                 * @example The provider ended the stream with an error.
-                 */
-                message: string;
-                /**
-                 * @description Kind of the error.
-                 * @example server_error
-                 */
-                type: string;
-                /**
-                 * @description The member of the request that is wrong, if there is one.
-                 * @example input
-                 */
-                param: string | null;
-                /**
-                 * @description Type of the problem.
-                 * @example provider-failed
-                 */
-                code: string;
-            };
-        };
     };
     responses: {
         /** @description The resource has not changed since the `ETag` in `If-None-Match`. No body. */
@@ -11511,9 +12731,7 @@ export interface operations {
         /** @description The version that the label shall name. */
         requestBody: {
             content: {
-                "application/json": {
-                    version: components["schemas"]["VersionNumber"];
-                };
+                "application/json": components["schemas"]["LabelTarget"];
             };
         };
         responses: {
@@ -12023,26 +13241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Length of the interval of each point, in seconds.
-                         * @example 60
-                         */
-                        interval_seconds: number;
-                        totals: components["schemas"]["InvocationCounts"];
-                        /** @description One entry for each interval of the span, also where nothing was counted, the oldest first. */
-                        points: components["schemas"]["InvocationCounts"][];
-                        /**
-                         * @description The same for each version that was invoked, the latest version first. If more than 20 versions were
-                         *     invoked, some are left out; `totals` and `points` count all.
-                         */
-                        versions: {
-                            version: components["schemas"]["VersionNumber"];
-                            totals: components["schemas"]["InvocationCounts"];
-                            /** @description One entry for each interval of the span, the oldest first. */
-                            points: components["schemas"]["InvocationCounts"][];
-                        }[];
-                    };
+                    "application/json": components["schemas"]["PromptStatistics"];
                 };
             };
             400: components["responses"]["InvalidParameters"];
@@ -12351,7 +13550,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Provider"][];
+                    "application/json": components["schemas"]["ProviderList"];
                 };
             };
             400: components["responses"]["InvalidParameters"];
@@ -12380,386 +13579,7 @@ export interface operations {
         /** @description The conversation and how to answer it. */
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description `prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.
-                     * @example openai/gpt-4.1-mini
-                     */
-                    model?: string | null;
-                    prompt?: components["schemas"]["StoredPrompt"];
-                    /**
-                     * @description The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.
-                     * @example [
-                     *       {
-                     *         "role": "user",
-                     *         "content": "What is a webhook?"
-                     *       }
-                     *     ]
-                     */
-                    messages: ({
-                        /**
-                         * ChatMessageRole
-                         * @description Role of the speaker. `tool` gives the result of a call.
-                         * @example user
-                         * @enum {string}
-                         */
-                        role: "system" | "developer" | "user" | "assistant" | "tool";
-                        /**
-                         * @description A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.
-                         * @example And since when?
-                         */
-                        content?: (string | null) | ({
-                            /**
-                             * ChatContentPartType
-                             * @description Kind of the part.
-                             * @example text
-                             * @enum {string}
-                             */
-                            type: "text" | "image_url" | "refusal";
-                            /**
-                             * @description The text.
-                             * @example What is in this picture?
-                             */
-                            text?: string;
-                            /**
-                             * @description The text of a refusal of the model.
-                             * @example I cannot help with this.
-                             */
-                            refusal?: string;
-                            /** @description An image. */
-                            image_url?: {
-                                /**
-                                 * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
-                                 * @example https://images.example.com/receipt.png
-                                 */
-                                url: string;
-                                /**
-                                 * ChatImageDetail
-                                 * @description Only `auto` is supported.
-                                 * @example auto
-                                 * @enum {string|null}
-                                 */
-                                detail?: "auto" | null;
-                            };
-                            /** @description Not supported. */
-                            prompt_cache_breakpoint?: null;
-                        } & (unknown & unknown & unknown))[];
-                        /**
-                         * @description Name of the speaker. Ignored.
-                         * @example Ada
-                         */
-                        name?: string | null;
-                        /**
-                         * @description Of an assistant: the text of a refusal.
-                         * @example I cannot help with this.
-                         */
-                        refusal?: string | null;
-                        /** @description Of an assistant: the calls that it asked for, as they were received. */
-                        tool_calls?: {
-                            /**
-                             * @description Id of the call. The message with its result names it.
-                             * @example call_8fD2
-                             */
-                            id: string;
-                            /**
-                             * @description Place of the call in a stream. Ignored.
-                             * @example 0
-                             */
-                            index?: number | null;
-                            /**
-                             * @description Always `function`.
-                             * @example function
-                             * @constant
-                             */
-                            type: "function";
-                            /** @description What to call. */
-                            function: {
-                                /**
-                                 * @description Name of the function.
-                                 * @example find_customer
-                                 */
-                                name: string;
-                                /**
-                                 * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
-                                 * @example {"name": "Ada"}
-                                 */
-                                arguments: string;
-                                /**
-                                 * @description What an SDK parsed from the arguments. Ignored.
-                                 * @example {
-                                 *       "name": "Ada"
-                                 *     }
-                                 */
-                                parsed_arguments?: unknown;
-                            };
-                            /** @description What the provider needs to get back with the call, for example a thought signature. At most 64 KiB. */
-                            extra_content?: {
-                                [key: string]: unknown;
-                            };
-                        }[] | null;
-                        /**
-                         * @description Of a result: id of a call in a message before.
-                         * @example call_8fD2
-                         */
-                        tool_call_id?: string | null;
-                        /** @description Of an assistant: annotations of an earlier answer. Ignored. */
-                        annotations?: {
-                            [key: string]: unknown;
-                        }[] | null;
-                        /**
-                         * @description What an SDK parsed from the text of an earlier answer. Ignored.
-                         * @example {
-                         *       "priority": "high"
-                         *     }
-                         */
-                        parsed?: unknown;
-                        /** @description Not supported. */
-                        audio?: null;
-                        /** @description Not supported; use `tool_calls` or `tool_choice`. */
-                        function_call?: null;
-                    } & (unknown & unknown))[];
-                    /**
-                     * @description Randomness of the answer.
-                     * @example 0.2
-                     */
-                    temperature?: number | null;
-                    /**
-                     * @description Share of the most probable tokens that the model chooses from.
-                     * @example 0.9
-                     */
-                    top_p?: number | null;
-                    /**
-                     * @description The most tokens of the answer, including reasoning.
-                     * @example 500
-                     */
-                    max_completion_tokens?: number | null;
-                    /**
-                     * @description The older name of `max_completion_tokens`. If both are sent, they must be equal.
-                     * @example 500
-                     */
-                    max_tokens?: number | null;
-                    /**
-                     * @description Texts that end the answer. They are not part of it.
-                     * @example ###
-                     */
-                    stop?: (string | null) | string[];
-                    /**
-                     * @description Makes answers repeatable, as far as the provider can.
-                     * @example 7
-                     */
-                    seed?: number | null;
-                    /**
-                     * @description Above 0, the model avoids tokens that occurred before.
-                     * @example 0.5
-                     */
-                    presence_penalty?: number | null;
-                    /**
-                     * @description Above 0, the model avoids tokens that occurred before, and more so those that occurred often.
-                     * @example 0.5
-                     */
-                    frequency_penalty?: number | null;
-                    /**
-                     * ChatReasoningEffort
-                     * @description How much the model reasons before it answers.
-                     * @example low
-                     * @enum {string|null}
-                     */
-                    reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
-                    /**
-                     * @description Whether the model can call several tools at the same time.
-                     * @example false
-                     */
-                    parallel_tool_calls?: boolean | null;
-                    /** @description The form of the answer, also instead of a stored prompt's. An answer to it is not checked. */
-                    response_format?: {
-                        /**
-                         * ChatResponseFormatType
-                         * @description `json_schema` with `json_schema`, `json_object` for any JSON, or `text`.
-                         * @example json_schema
-                         * @enum {string}
-                         */
-                        type: "text" | "json_object" | "json_schema";
-                        /** @description The schema of the answer. */
-                        json_schema?: {
-                            /**
-                             * @description Name of the schema, for the model.
-                             * @example triage
-                             */
-                            name: string;
-                            /**
-                             * @description Purpose of the answer, for the model.
-                             * @example Priority of a support ticket
-                             */
-                            description?: string | null;
-                            schema?: components["schemas"]["JsonSchema"];
-                            /**
-                             * @description Whether the provider has to follow the schema exactly.
-                             * @example true
-                             */
-                            strict?: boolean | null;
-                        };
-                    } | null;
-                    /** @description Functions that the model can ask its caller to run. The service never runs them. */
-                    tools?: {
-                        /**
-                         * @description Always `function`. Custom tools are not supported.
-                         * @example function
-                         * @constant
-                         */
-                        type: "function";
-                        /** @description The function. */
-                        function: {
-                            /**
-                             * @description Name of the function, unique among the tools.
-                             * @example find_customer
-                             */
-                            name: string;
-                            /**
-                             * @description What the function does, for the model.
-                             * @example Finds a customer by name
-                             */
-                            description?: string | null;
-                            parameters?: components["schemas"]["JsonSchema"];
-                            /**
-                             * @description Whether the provider has to follow the schema of the arguments exactly.
-                             * @example true
-                             */
-                            strict?: boolean | null;
-                        };
-                    }[] | null;
-                    /**
-                     * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
-                     * @example auto
-                     */
-                    tool_choice?: (string | null) | {
-                        /**
-                         * @description Always `function`.
-                         * @example function
-                         * @constant
-                         */
-                        type: "function";
-                        /** @description The function to call. */
-                        function: {
-                            /**
-                             * @description Name of one of the tools.
-                             * @example find_customer
-                             */
-                            name: string;
-                        };
-                    };
-                    /**
-                     * @description Whether the answer is sent while it comes.
-                     * @example false
-                     */
-                    stream?: boolean | null;
-                    /** @description Options of a stream. */
-                    stream_options?: {
-                        /**
-                         * @description Whether a last chunk, without choices, has the usage.
-                         * @example true
-                         */
-                        include_usage?: boolean | null;
-                        /**
-                         * @description Ignored.
-                         * @example false
-                         */
-                        include_obfuscation?: boolean | null;
-                    } | null;
-                    /**
-                     * @description Ignored.
-                     * @example user-7
-                     */
-                    user?: string | null;
-                    /**
-                     * @description Ignored.
-                     * @example user-7
-                     */
-                    safety_identifier?: string | null;
-                    /**
-                     * @description Ignored.
-                     * @example {
-                     *       "source": "helpdesk"
-                     *     }
-                     */
-                    metadata?: {
-                        [key: string]: string;
-                    } | null;
-                    /**
-                     * @description Ignored; nothing is stored.
-                     * @example false
-                     */
-                    store?: boolean | null;
-                    /**
-                     * @description Ignored.
-                     * @example helpdesk
-                     */
-                    prompt_cache_key?: string | null;
-                    /**
-                     * @description Ignored.
-                     * @example in_memory
-                     */
-                    prompt_cache_retention?: string | null;
-                    /**
-                     * @description Only 1 is supported.
-                     * @example 1
-                     */
-                    n?: number | null;
-                    /**
-                     * ChatLogprobs
-                     * @description Not supported; only `false`.
-                     * @example false
-                     * @enum {boolean|null}
-                     */
-                    logprobs?: false | null;
-                    /**
-                     * @description Not supported; only 0.
-                     * @example 0
-                     */
-                    top_logprobs?: number | null;
-                    /**
-                     * @description Not supported; only an empty object.
-                     * @example {}
-                     */
-                    logit_bias?: Record<string, never> | null;
-                    /**
-                     * @description Only `text` is supported.
-                     * @example [
-                     *       "text"
-                     *     ]
-                     */
-                    modalities?: "text"[] | null;
-                    /**
-                     * ChatServiceTier
-                     * @description Other service tiers are not supported.
-                     * @example auto
-                     * @enum {string|null}
-                     */
-                    service_tier?: "auto" | "default" | null;
-                    /**
-                     * ChatVerbosity
-                     * @description Only `medium` is supported.
-                     * @example medium
-                     * @enum {string|null}
-                     */
-                    verbosity?: "medium" | null;
-                    /**
-                     * @description Not supported; use `tools`.
-                     * @example []
-                     */
-                    functions?: unknown[] | null;
-                    /** @description Not supported; use `tool_calls` or `tool_choice`. */
-                    function_call?: null;
-                    /** @description Not supported. */
-                    audio?: null;
-                    /** @description Not supported. */
-                    moderation?: null;
-                    /** @description Not supported. */
-                    prediction?: null;
-                    /** @description Not supported. */
-                    prompt_cache_options?: null;
-                    /** @description Not supported. */
-                    web_search_options?: null;
-                };
+                "application/json": components["schemas"]["ChatCompletionCreate"];
             };
         };
         responses: {
@@ -12782,133 +13602,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Id of the answer. Nothing is stored under it.
-                         * @example chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f
-                         */
-                        id: string;
-                        /**
-                         * @description Always `chat.completion`.
-                         * @example chat.completion
-                         * @constant
-                         */
-                        object: "chat.completion";
-                        /**
-                         * Format: int64
-                         * @description When the answer was made, in seconds since 1970.
-                         * @example 1790000000
-                         */
-                        created: number;
-                        /**
-                         * @description `<provider>/<model>` that answered.
-                         * @example openai/gpt-4.1-mini
-                         */
-                        model: string;
-                        /** @description One answer. */
-                        choices: {
-                            /**
-                             * @description Always 0.
-                             * @example 0
-                             */
-                            index: number;
-                            /** @description The message of the model. Send it back as it is to continue the conversation. */
-                            message: {
-                                /**
-                                 * @description Always `assistant`.
-                                 * @example assistant
-                                 * @constant
-                                 */
-                                role: "assistant";
-                                /**
-                                 * @description The text; `null` if there are only calls of tools.
-                                 * @example A webhook is an HTTP request that a service sends when something happens.
-                                 */
-                                content: string | null;
-                                /** @description Always `null`. */
-                                refusal: string | null;
-                                /** @description The tools that the model wants to call. Absent if there are none. */
-                                tool_calls?: {
-                                    /**
-                                     * @description Id of the call. The message with its result names it.
-                                     * @example call_8fD2
-                                     */
-                                    id: string;
-                                    /**
-                                     * @description Always `function`.
-                                     * @example function
-                                     * @constant
-                                     */
-                                    type: "function";
-                                    /** @description What to call. */
-                                    function: {
-                                        /**
-                                         * @description Name of the function.
-                                         * @example find_customer
-                                         */
-                                        name: string;
-                                        /**
-                                         * @description Arguments as the model wrote them, usually JSON. The service does not check them.
-                                         * @example {"name": "Ada"}
-                                         */
-                                        arguments: string;
-                                    };
-                                    /** @description What the provider needs to get back with the call, for example a thought signature. At most 64 KiB. */
-                                    extra_content?: {
-                                        [key: string]: unknown;
-                                    };
-                                }[];
-                            };
-                            /** @description Always `null`. */
-                            logprobs: {
-                                [key: string]: unknown;
-                            } | null;
-                            /**
-                             * @description Why generation ended: the model finished (`stop`), reached a length limit (`length`), was stopped by a filter (`content_filter`), wants to call tools (`tool_calls`), failed (`error`), or ended for another reason (`other`).
-                             * @example stop
-                             */
-                            finish_reason: ("stop" | "length" | "content_filter" | "tool_calls" | "error" | "other") | components["schemas"]["OtherValue"];
-                        }[];
-                        /** @description Numbers of tokens, as the provider counts them; 0 if it does not give them. */
-                        usage: {
-                            /**
-                             * Format: int64
-                             * @description Tokens of the messages.
-                             * @example 12
-                             */
-                            prompt_tokens: number;
-                            /**
-                             * Format: int64
-                             * @description Tokens of the answer, including reasoning.
-                             * @example 14
-                             */
-                            completion_tokens: number;
-                            /**
-                             * Format: int64
-                             * @description Their sum.
-                             * @example 26
-                             */
-                            total_tokens: number;
-                            /** @description Absent if the provider does not give it. */
-                            prompt_tokens_details?: {
-                                /**
-                                 * Format: int64
-                                 * @description How many of them the provider read from its own cache.
-                                 * @example 0
-                                 */
-                                cached_tokens: number;
-                            };
-                            /** @description Absent if the provider does not give it. */
-                            completion_tokens_details?: {
-                                /**
-                                 * Format: int64
-                                 * @description How many of them are reasoning.
-                                 * @example 0
-                                 */
-                                reasoning_tokens: number;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["ChatCompletion"];
                     /**
                      * @example data: {"id":"chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f","object":"chat.completion.chunk","created":1790000000,"model":"openai/gpt-4.1-mini","choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}]}
                      *
@@ -13023,16 +13717,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Always `list`.
-                         * @example list
-                         * @constant
-                         */
-                        object: "list";
-                        /** @description The models. */
-                        data: components["schemas"]["CompatibleModel"][];
-                    };
+                    "application/json": components["schemas"]["ModelList"];
                 };
             };
             400: components["responses"]["CompatibleInvalidParameters"];
@@ -14691,9 +15376,7 @@ export interface operations {
         /** @description The next secret. Without it, the server creates one. */
         requestBody?: {
             content: {
-                "application/json": {
-                    secret?: components["schemas"]["SigningSecret"];
-                };
+                "application/json": components["schemas"]["SecretRotationBegin"];
             };
         };
         responses: {
@@ -14797,9 +15480,7 @@ export interface operations {
         /** @description The rotation. */
         requestBody: {
             content: {
-                "application/json": {
-                    rotation_id: components["schemas"]["SecretRotationId"];
-                };
+                "application/json": components["schemas"]["SecretRotationFinish"];
             };
         };
         responses: {
@@ -15054,16 +15735,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Length of the interval of each point, in seconds.
-                         * @example 60
-                         */
-                        interval_seconds: number;
-                        totals: components["schemas"]["AttemptCounts"];
-                        /** @description One entry for each interval of the span, also where nothing was counted, the oldest first. */
-                        points: components["schemas"]["AttemptCounts"][];
-                    };
+                    "application/json": components["schemas"]["IntegrationStatistics"];
                 };
             };
             400: components["responses"]["InvalidParameters"];
@@ -15532,24 +16204,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description The dialect of JSON Schema.
-                         * @example https://json-schema.org/draft/2020-12/schema
-                         */
-                        $schema: string;
-                        /**
-                         * @description Path of the schema, relative to the address of the service.
-                         * @example /schemas/events/TEST/v1.json
-                         */
-                        $id: string;
-                        /** @description The fields of the payload. */
-                        properties: {
-                            [key: string]: unknown;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["EventTypeSchema"];
                 };
             };
             /** @description The schema has not changed since the `ETag` in `If-None-Match`. No body. */
@@ -15620,18 +16275,7 @@ export interface operations {
         /** @description The credential. */
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description An API key. The session has its scopes.
-                     * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789
-                     */
-                    api_key?: string;
-                    /**
-                     * @description The token of a sign-in link, the part after `#sign-in=`.
-                     * @example EXAMPLE-not-a-real-token-EXAMPLE-0123456789
-                     */
-                    sign_in_token?: string;
-                };
+                "application/json": components["schemas"]["SessionCreate"];
             };
         };
         responses: {
@@ -15644,15 +16288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        api_key: components["schemas"]["CurrentApiKey"];
-                        /**
-                         * Format: date-time
-                         * @description When the session ends if it is not used until then.
-                         * @example 2026-11-06T02:30:00.000Z
-                         */
-                        expires_at: string;
-                    };
+                    "application/json": components["schemas"]["Session"];
                 };
             };
             400: components["responses"]["InvalidRequest"];
@@ -15925,45 +16561,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: components["schemas"]["ApiKeyId"];
-                        name: components["schemas"]["ApiKeyName"];
-                        prefix?: components["schemas"]["ApiKeyPrefix"];
-                        /** @description Scopes of the key. */
-                        scopes: components["schemas"]["GrantedScope"][];
-                        /**
-                         * @description Status of the key.
-                         * @example revoked
-                         */
-                        status: components["schemas"]["ApiKeyStatus"] | components["schemas"]["OtherValue"];
-                        created_at: components["schemas"]["Timestamp"];
-                        created_by?: components["schemas"]["ApiKeyMaker"];
-                        expires_at?: components["schemas"]["ApiKeyExpiry"];
-                        /**
-                         * Format: date-time
-                         * @description When the key was last used, accurate to a few minutes. Absent if it was never used.
-                         * @example 2026-11-05T14:59:30.000Z
-                         */
-                        last_used_at?: string;
-                        /**
-                         * Format: date-time
-                         * @description When the key was revoked. Absent if it is not revoked.
-                         * @example 2026-11-06T08:00:00.000Z
-                         */
-                        revoked_at: string;
-                        /**
-                         * Format: int64
-                         * @description Number of descendants that this request revoked.
-                         * @example 3
-                         */
-                        revoked_descendants: number;
-                        /**
-                         * Format: int64
-                         * @description Number of descendants that are still active. To revoke them, send `descendants=revoke`.
-                         * @example 0
-                         */
-                        active_descendants: number;
-                    };
+                    "application/json": components["schemas"]["ApiKeyRevoked"];
                 };
             };
             400: components["responses"]["InvalidParameters"];
@@ -16032,14 +16630,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Always `ok`.
-                         * @example ok
-                         * @constant
-                         */
-                        status: "ok";
-                    };
+                    "application/json": components["schemas"]["Liveness"];
                 };
             };
             400: components["responses"]["InvalidPublicRequest"];
@@ -16065,34 +16656,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Always `ok`.
-                         * @example ok
-                         * @constant
-                         */
-                        status: "ok";
-                        /** @description Results of the checks. */
-                        checks: {
-                            /**
-                             * @description Always `ok`. Without the database the process is not ready.
-                             * @example ok
-                             * @constant
-                             */
-                            database: "ok";
-                            /**
-                             * @description Whether the object storage answers. Only test runs need it.
-                             * @example ok
-                             */
-                            storage: ("ok" | "unavailable") | components["schemas"]["OtherValue"];
-                            /**
-                             * @description Whether the data has the form of this release. Until then the process serves requests, some of
-                             *     them slowly. `GET /` shows the progress.
-                             * @example complete
-                             */
-                            migration: ("complete" | "running" | "waiting" | "failing") | components["schemas"]["OtherValue"];
-                        };
-                    };
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             400: components["responses"]["InvalidPublicRequest"];
@@ -16170,50 +16734,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Length of the interval of each point, in seconds.
-                         * @example 60
-                         */
-                        interval_seconds: number;
-                        totals: components["schemas"]["ServiceCounts"];
-                        /** @description One entry for each interval of the span, also where nothing was counted, the oldest first. */
-                        points: components["schemas"]["ServiceCounts"][];
-                        /**
-                         * WaitingEvents
-                         * @description Deliveries that wait, for all integrations together. Each process measures them in the background
-                         *     every 15 seconds; large numbers are estimates. Absent until the process that answers has measured
-                         *     them for the first time.
-                         */
-                        waiting?: {
-                            measured_at: components["schemas"]["Timestamp"];
-                            /**
-                             * Format: int64
-                             * @description Number of waiting deliveries.
-                             * @example 214
-                             */
-                            count: number;
-                            /**
-                             * Format: int64
-                             * @description Those that are due and not yet sent.
-                             * @example 2
-                             */
-                            due: number;
-                            /**
-                             * Format: int64
-                             * @description Those that wait for another attempt, or until sending to a failing receiver continues.
-                             * @example 12
-                             */
-                            retrying: number;
-                            /**
-                             * Format: int64
-                             * @description Those that are held because their integration is paused or disabled.
-                             * @example 200
-                             */
-                            held: number;
-                            oldest_at?: components["schemas"]["Timestamp"];
-                        };
-                    };
+                    "application/json": components["schemas"]["Statistics"];
                 };
             };
             400: components["responses"]["InvalidParameters"];
@@ -16250,23 +16771,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Version of the OpenAPI Specification.
-                         * @example 3.1.0
-                         */
-                        openapi: string;
-                        /** @description Title, version and introduction. */
-                        info: {
-                            [key: string]: unknown;
-                        };
-                        /** @description The operations, by path. */
-                        paths: {
-                            [key: string]: unknown;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["OpenApiDocument"];
                 };
             };
             /** @description The contract has not changed since the `ETag` in `If-None-Match`. No body. */
@@ -16309,27 +16814,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Version of the AsyncAPI Specification.
-                         * @example 3.0.0
-                         */
-                        asyncapi: string;
-                        /** @description Title, version and introduction. */
-                        info: {
-                            [key: string]: unknown;
-                        };
-                        /** @description Where events are sent, and the messages that are sent there. */
-                        channels: {
-                            [key: string]: unknown;
-                        };
-                        /** @description What is sent, and when. */
-                        operations: {
-                            [key: string]: unknown;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["AsyncApiDocument"];
                 };
             };
             /** @description The contract of events has not changed since the `ETag` in `If-None-Match`. No body. */
