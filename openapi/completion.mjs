@@ -16,7 +16,7 @@ const hasBody = ({ requestBody }) => requestBody !== undefined;
 const takes = ({ parameters = [] }, name) =>
   parameters.some(({ $ref }) => $ref?.endsWith(`/parameters/${name}.yaml`) === true);
 
-/** The answers of an operation, from `components/responses`. For a status, the first that applies counts. */
+/** The answers of an operation, from `openapi.yaml`. For a status, the first that applies counts. */
 const commonAnswers = [
   { status: 304, answer: 'NotModified', when: (operation) => needsKey(operation) && takes(operation, 'IfNoneMatch') },
   { status: 400, answer: 'InvalidRequest', when: hasBody },
@@ -83,38 +83,35 @@ const otherWays = ['apiKeyHeader', 'sessionCookie'];
 
 /** The preprocessor of Redocly. */
 export function completeContract() {
-  /** The answers in `components/responses` by their `$ref`. `openapi.yaml` lists them, so Redocly has read them. */
-  let listed;
+  /** Those of `openapi.yaml`, by name. */
+  let answers;
 
   function completeOperation(operation, { method, route, find }) {
     for (const { status, answer, when } of commonAnswers) {
-      if (when(operation)) operation.responses[status] ??= component(`responses/${answer}`);
+      if (when(operation)) operation.responses[status] ??= inRoot('responses', answer);
     }
     for (const [status, answer] of Object.entries(operation.responses)) {
-      const isShared = answer.$ref !== undefined;
-      const instance = isShared ? undefined : examplePath(route, (operation.parameters ?? []).map(find));
-      completeAnswer(listed.get(answer.$ref) ?? find(answer), { status, operation, method, instance });
+      const [, common] = answer.$ref?.split('openapi.yaml#/components/responses/') ?? [];
+      const instance =
+        answer.$ref === undefined ? examplePath(route, (operation.parameters ?? []).map(find)) : undefined;
+      completeAnswer(answers[common] ?? find(answer), { status, operation, method, instance });
     }
     const scopes = operation.security.find(({ bearerAuth }) => bearerAuth !== undefined)?.bearerAuth;
     if (scopes !== undefined) operation.security.push(...otherWays.map((way) => ({ [way]: scopes })));
   }
 
   return {
-    Root({ components }, { resolve }) {
+    Root({ components }) {
       const examples = Object.entries(problemTypes).filter(([, { example }]) => example !== undefined);
       components.examples = Object.fromEntries(
         examples.map(([type, { example }]) => [exampleName(type), problemExample({ type, ...example })]),
       );
-      listed = new Map(
-        Object.entries(components.responses).map(([name, answer]) => [
-          component(`responses/${name}`).$ref,
-          resolve(answer).node,
-        ]),
-      );
+      answers = components.responses;
     },
     PathItem(item, { key: route, resolve, location }) {
       const find = (node) => resolve(node, location.source.absoluteRef).node;
-      for (const [method, operation] of Object.entries(item)) completeOperation(operation, { method, route, find });
+      const operations = Object.entries(item).filter(([, { operationId }]) => operationId !== undefined);
+      for (const [method, operation] of operations) completeOperation(operation, { method, route, find });
     },
     Schema(schema) {
       if (schema['x-page-of'] !== undefined) completePage(schema);
@@ -150,7 +147,7 @@ function problemContent(problems, instance) {
     if (entry === undefined) throw new Error(`problems.yaml has no ${type}`);
     if (example !== undefined) return [[name, example]];
     if (fields.detail !== undefined) return [[name, problemExample({ type, instance, ...fields })]];
-    return entry.example === undefined ? [] : [[name, sharedExample(type)]];
+    return entry.example === undefined ? [] : [[name, inRoot('examples', exampleName(type))]];
   });
   return { schema: component('schemas/Problem'), examples: Object.fromEntries(examples) };
 }
@@ -188,12 +185,12 @@ function exampleName(type) {
   return `problem-${type}`;
 }
 
-function sharedExample(type) {
-  return { $ref: `${path.join(folder, 'openapi.yaml')}#/components/examples/${exampleName(type)}` };
-}
-
 function component(name) {
   return { $ref: path.join(folder, 'components', `${name}.yaml`) };
+}
+
+function inRoot(group, name) {
+  return { $ref: `${path.join(folder, 'openapi.yaml')}#/components/${group}/${name}` };
 }
 
 /** A path with the examples of its parameters. */
