@@ -1,39 +1,53 @@
 /**
- * Asks a service for its liveness all the time. It has a thread of its own, so that the work of a scenario does not
+ * Sends a small request to a service all the time. It has a thread of its own, so that the work of a scenario does not
  * delay it.
  */
 import { once } from 'node:events';
-import { Agent, request, type IncomingMessage } from 'node:http';
+import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-/** Starts to ask. @returns a function that ends it, and gives the milliseconds of every answer */
-export function startProbe(url: string): () => Promise<number[]> {
-  const worker = new Worker(new URL(import.meta.url), { workerData: { url } });
+/** What is sent, and how long after each answer it is sent again. */
+export interface Probe extends Pick<RequestOptions, 'method'> {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly pauseMs: number;
+}
+
+/** One answer. */
+export interface Probed {
+  readonly status: number;
+  readonly ms: number;
+}
+
+/** Starts to send. @returns a function that ends it, and gives all answers */
+export function startProbe(probe: Probe): () => Promise<Probed[]> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: probe });
   return async () => {
     worker.postMessage('stop');
-    const [times] = (await once(worker, 'message')) as [number[]];
-    return times;
+    const [answers] = (await once(worker, 'message')) as [Probed[]];
+    return answers;
   };
 }
 
-async function probe(url: string): Promise<number[]> {
+async function run({ url, method, headers, body, pauseMs }: Probe): Promise<Probed[]> {
   const agent = new Agent({ keepAlive: true });
-  const times: number[] = [];
+  const answers: Probed[] = [];
   let isOver = false;
   parentPort?.once('message', () => {
     isOver = true;
   });
   while (!isOver) {
     const started = performance.now();
-    const asked = request(`${url}/health/live`, { agent }).end();
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const sent = request(url, { agent, method, headers }).end(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
     await once(response.resume(), 'end');
-    times.push(performance.now() - started);
-    await sleep(2);
+    answers.push({ status: response.statusCode ?? 0, ms: performance.now() - started });
+    await sleep(pauseMs);
   }
   agent.destroy();
-  return times;
+  return answers;
 }
 
-if (!isMainThread) parentPort?.postMessage(await probe((workerData as { url: string }).url));
+if (!isMainThread) parentPort?.postMessage(await run(workerData as Probe));

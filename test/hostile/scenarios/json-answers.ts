@@ -86,9 +86,9 @@ const jsonAnswers: Scenario = {
     let [answered, other] = [0, 0];
     for (const [name, text] of Object.entries(answers)) {
       for (const stream of [false, true]) {
-        const stop = startProbe(attacked.target.url);
+        const stop = startProbe({ url: `${attacked.target.url}/health/live`, pauseMs: 2 });
         const seen = await attack(attacked, { variables: { text }, stream }, 3_000);
-        const times = await stop();
+        const times = (await stop()).map(({ ms }) => ms);
         answered += seen.answered;
         other += seen.other;
         const what = `${name}${stream ? ', streamed' : ''}`;
