@@ -96,6 +96,7 @@ import { checkTarget } from './webhooks/sending/target.ts';
 import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
 import type { Clock } from './runtime/clock.ts';
 import { system } from './runtime/system.ts';
+import { createTurns } from './runtime/turns.ts';
 
 export interface AppDependencies {
   readonly config: Config;
@@ -351,6 +352,7 @@ export function createApp(dependencies: AppDependencies): App {
       rateLimiter: createRateLimiter(config.http.rateLimit),
       idempotency,
       memory,
+      turns: createTurns(),
       lists: createListQueue(),
       streams,
       log,

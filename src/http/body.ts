@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseContentType } from 'content-type';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Budget, RequestMemory } from '../limits/memory-budget.ts';
+import type { Turns } from '../runtime/turns.ts';
 import { BodyScanner } from './body-scanner.ts';
 import { CallerGoneError, hangUpSignal } from './caller-gone.ts';
 import { parseJson } from './parse-json.ts';
@@ -40,6 +41,8 @@ export interface BodyMemory {
   readonly budget: Pick<Budget, 'awaitBody' | 'isBodyAwaited'>;
   /** That of this request. */
   readonly own: () => RequestMemory;
+  /** For the work on large bodies. */
+  readonly turns: Turns;
 }
 
 /** A body that was read. */
@@ -85,7 +88,7 @@ async function readLargeBody(
   request: IncomingMessage,
   response: ServerResponse,
   { limit, announced }: { limit: number; announced: number | undefined },
-  { keyId, budget, own }: BodyMemory,
+  { keyId, budget, own, turns }: BodyMemory,
 ): Promise<ReadBody> {
   const signal = hangUpSignal(response);
   const memory = own();
@@ -116,7 +119,7 @@ async function readLargeBody(
     if (content.length === 0) return { value: undefined };
     await memory.cover(content.length * bodyCopies + scanner.values * valueBytes, signal);
     release?.();
-    const value = await parseLargeBody(content.whole(), scanner.longStrings);
+    const value = await parseLargeBody(content.whole(), scanner.longStrings, turns);
     return { value, parts: scanner.values, bytes: content.length };
   } catch (error) {
     if (!(error instanceof ProblemError) || request.complete) throw error;

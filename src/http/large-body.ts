@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isAscii, isUtf8 } from 'node:buffer';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type LongString } from './body-scanner.ts';
+import type { Turns } from '../runtime/turns.ts';
+import type { LongString } from './body-scanner.ts';
 import {
   checkValues,
   halfPair,
@@ -13,10 +13,8 @@ import {
   textOf,
 } from './parse-json.ts';
 
-/** Bytes of a string with escapes that are parsed together. Larger texts are garbage that stays for long. */
+/** Bytes of a string that are parsed together. Larger texts are garbage that stays for long. */
 const pieceBytes = 32 * 1024;
-/** How long values are made before others get their turn, in milliseconds. */
-const turnMs = 10;
 
 /**
  * Parses a large body as `JSON.parse` does, in turns, so that other requests do not wait. The long strings are cut out
@@ -25,8 +23,12 @@ const turnMs = 10;
  * @param bytes a body that `BodyScanner` has accepted, with the long strings that it has found
  * @throws {ProblemError} malformed-body
  */
-export async function parseLargeBody(bytes: Buffer, longStrings: readonly LongString[]): Promise<unknown> {
-  const turns = createTurns();
+export async function parseLargeBody(
+  bytes: Buffer,
+  longStrings: readonly LongString[],
+  turns: Turns,
+): Promise<unknown> {
+  await turns();
   // Nobody can guess what stands for the strings.
   const mark = randomBytes(12).toString('base64');
   const plain: Buffer[] = [];
@@ -53,44 +55,42 @@ export async function parseLargeBody(bytes: Buffer, longStrings: readonly LongSt
   return whole;
 }
 
-/** @returns a function to call between small pieces of work; it waits if it is the turn of others */
-function createTurns(): () => Promise<void> | undefined {
-  let until = performance.now() + turnMs;
-  return () => {
-    if (performance.now() < until) return undefined;
-    return nextTurn().then(() => {
-      until = performance.now() + turnMs;
-    });
-  };
-}
-
-async function makeString(
-  bytes: Buffer,
-  { start, end }: LongString,
-  turns: () => Promise<void> | undefined,
-): Promise<string> {
+async function makeString(bytes: Buffer, { start, end }: LongString, turns: Turns): Promise<string> {
   const raw = bytes.subarray(start, end);
   if (!isUtf8(raw)) throw notUtf8();
-  if (!raw.includes(0x5c)) {
-    const text = raw.toString(isAscii(raw) ? 'latin1' : 'utf8');
+  const encoding = isAscii(raw) ? 'latin1' : 'utf8';
+  const pieces: string[] = [];
+  /** The first half of a pair whose second half is in the next piece. */
+  let half = '';
+  for (let from = 0; from < raw.length;) {
+    await turns();
+    const to = endOfPiece(raw, from);
+    const text = half + parsePiece(raw.toString(encoding, from, to));
+    half = to < raw.length && isHigh(text.charCodeAt(text.length - 1)) ? text.slice(-1) : '';
+    const piece = text.slice(0, text.length - half.length);
+    if (!piece.isWellFormed()) throw halfPair();
+    pieces.push(piece);
+    from = to;
+  }
+  await turns();
+  return pieces.join('');
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+function parsePiece(text: string): string {
+  if (!text.includes('\\')) {
     // JSON strings cannot contain these (RFC 8259, section 7).
     if (/[\u0000-\u001f]/.test(text)) throw notJson();
     return text;
   }
-  const pieces: string[] = [];
-  for (let from = 0; from < raw.length;) {
-    await turns();
-    const to = endOfPiece(raw, from);
-    try {
-      pieces.push(JSON.parse(`"${raw.toString('utf8', from, to)}"`) as string);
-    } catch {
-      throw notJson();
-    }
-    from = to;
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    throw notJson();
   }
-  const text = pieces.join('');
-  if (!text.isWellFormed()) throw halfPair();
-  return text;
 }
 
 /** The end of the piece that begins at `from`: not within an escape or a character. */
@@ -98,8 +98,8 @@ function endOfPiece(raw: Buffer, from: number): number {
   if (raw.length - from <= pieceBytes) return raw.length;
   let end = from + pieceBytes;
   // An escape has at most six bytes: a backslash, `u` and four digits.
-  const escape = raw.lastIndexOf(0x5c, end - 1);
-  if (escape > end - 6 && escape >= from) {
+  const escape = end - 5 + raw.subarray(end - 5, end).lastIndexOf(0x5c);
+  if (escape >= end - 5) {
     let first = escape;
     while (first > from && raw[first - 1] === 0x5c) first -= 1;
     const isEscaped = (escape - first) % 2 === 1;

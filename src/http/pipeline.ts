@@ -8,6 +8,7 @@ import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
 import type { BegunAnswer, Idempotency, KeptAnswer } from '../idempotency/idempotency.ts';
 import { writeTermMs } from '../idempotency/record-lease.ts';
 import { JsonText } from '../runtime/json-text.ts';
+import type { Turns } from '../runtime/turns.ts';
 import { SecretUnreadableError, type Sealed, type SecretBox } from '../secrets/secret-box.ts';
 import {
   bytesInFlight,
@@ -63,6 +64,8 @@ export interface PipelineDependencies {
   readonly idempotency: Pick<Idempotency, 'run'>;
   /** Memory for bodies and answers. */
   readonly memory: Budget;
+  /** For the work on large bodies. */
+  readonly turns: Turns;
   readonly lists: ListQueue;
   readonly streams: EventStreams;
   readonly log: Logger;
@@ -258,7 +261,7 @@ async function perform(
   requireAcceptable(request, mediaTypes);
   const { keyId } = principal;
   const memory = (): RequestMemory => (progress.memory ??= dependencies.memory.forRequest(keyId));
-  const bodyMemory = { keyId, budget: dependencies.memory, own: memory };
+  const bodyMemory = { keyId, budget: dependencies.memory, own: memory, turns: dependencies.turns };
   const read = row.body === 'none' ? undefined : await readJsonBody(request, response, row.bodyLimit, bodyMemory);
   const body = read?.value;
   progress.body = body;

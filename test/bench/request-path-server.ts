@@ -24,6 +24,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { recordExchange } from '../../src/observability/record-exchange.ts';
 import { system } from '../../src/runtime/system.ts';
 import { createStatistics } from '../../src/statistics/statistics.ts';
+import { createTurns } from '../../src/runtime/turns.ts';
 
 const allScopes: Scope[] = ['prompts:read', 'prompts:write', 'prompts:invoke'];
 const now = '2026-11-03T10:15:00.000Z';
@@ -106,6 +107,7 @@ function service(): { server: Server; key: string } {
     idempotency: { run: unused },
     log,
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }),
+    turns: createTurns(),
     onExchange: (exchange) => {
       recordExchange(exchange, log, metrics, statistics);
     },

@@ -7,15 +7,17 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { ProblemError } from '../../src/errors/problem-error.ts';
 import { readJsonBody } from '../../src/http/body.ts';
 import { createBudget } from '../../src/limits/memory-budget.ts';
+import { createTurns } from '../../src/runtime/turns.ts';
 
 const limit = 16 * 1024 * 1024;
 const budget = createBudget({ perKey: 4 * limit, perProcess: 4 * limit });
 const { signal } = new AbortController();
+const turns = createTurns();
 
 /** Answers with the number of characters in the body's `text`. */
 const server = createServer((request, response) => {
   const memory = budget.forRequest('key');
-  void readJsonBody(request, response, limit, { keyId: 'key', budget, own: () => memory })
+  void readJsonBody(request, response, limit, { keyId: 'key', budget, own: () => memory, turns })
     .then(
       ({ value }) => response.end(String((value as { text: string }).text.length)),
       (error: unknown) => response.writeHead(error instanceof ProblemError ? error.status : 500).end(),

@@ -6,6 +6,7 @@ import { BodyScanner, longStringBytes, maxNesting, maxPlainBytes, maxValues } fr
 import { parseLargeBody } from '../../src/http/large-body.ts';
 import { openConnection } from '../support/raw-connection.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
+import { createTurns } from '../../src/runtime/turns.ts';
 
 let service: TestService;
 let path: string;
@@ -118,7 +119,7 @@ describe('the parser of large bodies', () => {
       expect(scanner.scan(bytes.subarray(from, end))).toBeUndefined();
       from = end;
     }
-    return { value: await parseLargeBody(bytes, scanner.longStrings), values: scanner.values };
+    return { value: await parseLargeBody(bytes, scanner.longStrings, createTurns()), values: scanner.values };
   };
   const ends = fc.array(fc.nat(), { maxLength: 20 });
   const longText = fc

@@ -7,6 +7,7 @@ import type { Exchange, PipelineDependencies } from '../../src/http/pipeline.ts'
 import { createRouter } from '../../src/http/router.ts';
 import { createBudget, type Budget } from '../../src/limits/memory-budget.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import { createTurns } from '../../src/runtime/turns.ts';
 
 /** The API key of every request to a bare router. */
 export const bareKeyId = 'test';
@@ -37,6 +38,7 @@ export function createBareRouter(
     },
     log: createLogger('silent'),
     memory,
+    turns: createTurns(),
     onExchange,
   };
   return createRouter(handlers as unknown as OperationHandlers, dependencies, [], pages);
