@@ -292,7 +292,15 @@ const images: Scenario = {
         { name: 'served over 16 connections of two keys', value: both.perSecond, unit, atLeast: 0.1 },
         { name: "third key's small invocations", value: others.length },
         { name: 'refused of them', value: refused, atMost: 0 },
-        { name: 'their p95', value: percentile(others.map(({ ms }) => ms), 0.95), unit: 'ms', atMost: 100 },
+        {
+          name: 'their p95',
+          value: percentile(
+            others.map(({ ms }) => ms),
+            0.95,
+          ),
+          unit: 'ms',
+          atMost: 100,
+        },
       ];
     } finally {
       await close();
