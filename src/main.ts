@@ -15,8 +15,8 @@ function print(line: string): void {
 }
 
 /**
- * Within this time a signal that comes again is the same one: a terminal or systemd sends it to every process of
- * `npm start`, and npm passes on what it received itself.
+ * Within this time another signal means the same: a terminal or systemd sends it to every process of `npm start`, and
+ * npm passes on what it received itself. SIGTERM and SIGHUP can come together.
  */
 const sameSignalMs = 1_000;
 
@@ -37,13 +37,13 @@ export async function main(): Promise<void> {
   const log = createLogger(config.log.level);
   const canceling = new AbortController();
   let service: RunningService | undefined;
-  let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
+  let firstAt: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
-    if (first !== undefined) {
-      if (signal === first.signal && performance.now() - first.at < sameSignalMs) return;
+    if (firstAt !== undefined) {
+      if (performance.now() - firstAt < sameSignalMs) return;
       process.exit(1);
     }
-    first = { signal, at: performance.now() };
+    firstAt = performance.now();
     const work = service === undefined ? 'canceling the start' : 'finishing the requests in progress';
     print(`${signal}: ${work} (send the signal again to stop immediately)`);
     canceling.abort();

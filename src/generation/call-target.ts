@@ -85,6 +85,9 @@ export async function* streamTarget(
   }
 }
 
+/** The provider's answer is not JSON, or does not match its schema. Another one to the same request may be right. */
+export class UnfitAnswerError extends ProblemError {}
+
 async function checkedAnswer(
   { provider, request, answerFormat = request.responseFormat }: Target,
   result: GenerateResult,
@@ -101,7 +104,7 @@ async function checkedAnswer(
     ...{ provider: provider.id, model, usage },
     ...{ problem: 'provider-bad-answer', may_be_billed: true },
   });
-  throw new ProblemError('provider-bad-answer', {
+  throw new UnfitAnswerError('provider-bad-answer', {
     detail: checked.mistake,
     extensions: { provider: provider.id, model, retryable: false, usage: { ...usage } },
   });

@@ -8,7 +8,7 @@ import type { AnswerChecker } from '../json-schema/answer-checker.ts';
 import type { Budget } from '../limits/memory-budget.ts';
 import { createAnswers, noCache, type Answer, type CachePolicy } from './answers.ts';
 import { withAttempts } from './attempts.ts';
-import { streamTarget, type TargetEvent } from './call-target.ts';
+import { UnfitAnswerError, streamTarget, type TargetEvent } from './call-target.ts';
 import { createGatheredMemory } from './gathered-memory.ts';
 import type { Plan, Target } from './plan.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -176,8 +176,7 @@ async function repeatBadAnswers<Result>(
       const after = attempts.slice(earlier);
       const mayRepeat =
         after.length > before.length && after.length < call.maxAttempts && countBilled(after) <= call.retries;
-      const isBadAnswer = error instanceof ProblemError && error.type === 'provider-bad-answer';
-      if (!isBadAnswer || !mayRepeat || performance.now() >= call.deadline) throw error;
+      if (!(error instanceof UnfitAnswerError) || !mayRepeat || performance.now() >= call.deadline) throw error;
     }
   }
 }

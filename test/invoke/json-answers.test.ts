@@ -89,6 +89,14 @@ describe('an answer in JSON', () => {
     expect(await calls(2, 0)).toEqual([502, 1, 1]);
   });
 
+  it('is not asked for again if it is too large', async () => {
+    const body = JSON.stringify({ padding: 'x'.repeat(5 * 1024 * 1024) });
+    harness.mock.behave('model-a', { kind: 'body', contentType: 'application/json', body });
+    const answer = await invoke(await promptOf({ schema }, { retries: 2 }));
+    expect([answer.status, called().length]).toEqual([502, 1]);
+    expect(answer.body.detail).toBe("The provider's answer is too large.");
+  });
+
   it('is asked for again together with other failures, three times at most', async () => {
     harness.mock.behave('model-a', { kind: 'status', status: 503 });
     for (const text of ['nothing', 'nothing', '{}']) say(text);

@@ -106,7 +106,7 @@ describe('SIGTERM', () => {
   it.each([
     // In the first second it is taken for the same signal.
     ['the signal is sent again after a second', 'SIGTERM'],
-    ['another signal is sent', 'SIGINT'],
+    ['another signal is sent after a second', 'SIGINT'],
   ] as const)('ends the process immediately when %s', async (_title, second) => {
     const service = await processes.start();
     const cut = send(service, 'POST', `${await createPrompt(service)}/invoke`, held).catch(() => 'cut');
@@ -119,6 +119,17 @@ describe('SIGTERM', () => {
     clearInterval(again);
     expect(code).toBe(1);
     expect(await cut).toBe('cut');
+  });
+
+  it('finishes the requests in progress when SIGHUP follows at once', async () => {
+    const service = await processes.start();
+    const answer = send(service, 'POST', `${await createPrompt(service)}/invoke`, held);
+    await received(1);
+    await terminate(service);
+    service.signal('SIGHUP');
+    processes.mock.release();
+    expect((await answer).status).toBe(200);
+    expect((await service.exited).code).toBe(0);
   });
 
   it('is obeyed as SIGHUP too, which a closed terminal sends', async () => {
