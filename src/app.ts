@@ -21,10 +21,10 @@ import { productOperations } from './catalog/products/product-operations.ts';
 import { createProducts } from './catalog/products/products.ts';
 import { createProductStore, productIndexes } from './catalog/products/product-store.ts';
 import type { Config } from './config/config.ts';
-import type { Database } from './db/client.ts';
 import { databaseFull } from './db/database-errors.ts';
 import { createExpiry } from './db/expiry.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
+import type { PagedDatabase } from './db/pages.ts';
 import type { Data } from './db/open-data.ts';
 import type { Installation } from './db/installation.ts';
 import { createEditQueue } from './editing/edit-queue.ts';
@@ -100,7 +100,7 @@ import { createTurns } from './runtime/turns.ts';
 
 export interface AppDependencies {
   readonly config: Config;
-  readonly database: Database;
+  readonly database: PagedDatabase;
   readonly installation: Installation;
   /** Whether the database's disk is full, if this process can check it. */
   readonly isDatabaseFull?: () => Promise<boolean>;
@@ -353,7 +353,7 @@ export function createApp(dependencies: AppDependencies): App {
       idempotency,
       memory,
       turns: createTurns(),
-      lists: createListQueue(),
+      lists: createListQueue({ places: database.pages.listsAtOnce }),
       streams,
       log,
       basePath,

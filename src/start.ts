@@ -16,6 +16,7 @@ import type { Migration } from './db/migrations/migration.ts';
 import { migrations } from './db/migrations/migrations.ts';
 import type { MigratorTimes } from './db/migrator.ts';
 import { openData } from './db/open-data.ts';
+import { openPages } from './db/open-pages.ts';
 import { isTemporary, patiently, reasonOf } from './db/patience.ts';
 import { createLookUp } from './outbound/look-up.ts';
 import { checkAddress, closeServer, listen } from './http/listening.ts';
@@ -102,13 +103,14 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const embedded = config.database.uri === undefined ? await startOwnDatabase(options, cleanups) : undefined;
     const uri = config.database.uri ?? embedded?.uri ?? '';
     const metrics = createMetrics();
-    const database = await connectDatabase({
+    const connection = await connectDatabase({
       ...{ uri, databaseName: config.database.name, log, signal, observer: metrics.database },
     });
-    cleanups.push(() => database.close());
+    cleanups.push(() => connection.close());
     // What is interrupted in these ends when the connections are closed.
     const patience = patienceOf(options, embedded !== undefined);
-    if (config.database.check) await patience(() => checkDatabase(database.db));
+    if (config.database.check) await patience(() => checkDatabase(connection.db));
+    const database = await patience(() => openPages(connection));
     let opening: Promise<unknown> = Promise.resolve();
     // A start that is stopped gives back the lease of a migration, so that no other process has to wait for it.
     const isOpen = (): Promise<unknown> => opening.catch(() => undefined);

@@ -1,9 +1,7 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Scope } from '../../generated/operations.ts';
-import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
-import { createListByTime } from '../db/list-by-time.ts';
-import { everySample, sampleField, sampleIndex, type Sampled } from '../db/narrow-reads.ts';
+import type { PagedDatabase } from '../db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Listing } from '../lists/listing.ts';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
@@ -49,7 +47,7 @@ export interface ApiKeyStore {
   touch(id: string, at: Date): Promise<void>;
 }
 
-interface ApiKeyDocument extends StampedDocument, Sampled {
+interface ApiKeyDocument extends StampedDocument {
   name: string;
   scopes: Scope[];
   secret_hash: string;
@@ -67,7 +65,6 @@ export const apiKeyIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
-    sampleIndex('created_at'),
     { key: { ancestors: 1, _id: 1 }, name: 'ancestors_1__id_1' },
   ],
 };
@@ -75,9 +72,9 @@ export const apiKeyIndexes: CollectionIndexes = {
 /** Number of keys that one command revokes, so that each command is short. */
 const revokedAtOnce = 500;
 
-export function createApiKeyStore(database: Database): ApiKeyStore {
+export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
   const keys: Collection<ApiKeyDocument> = database.db.collection(collectionName);
-  const listByTime = createListByTime(fromDocument);
+  const listByTime = database.pages.listsOf(fromDocument);
   const find = async (id: string): Promise<StoredApiKey | undefined> => {
     const document = await read(() => keys.findOne({ _id: id }));
     return document === null ? undefined : fromDocument(document);
@@ -94,14 +91,13 @@ export function createApiKeyStore(database: Database): ApiKeyStore {
         ...(key.ancestors.length === 0 ? {} : { ancestors: [...key.ancestors] }),
         created_at: key.createdAt,
         ...(key.expiresAt === undefined ? {} : { expires_at: key.expiresAt }),
-        ...sampleField(key.id),
       });
       return inserted.outcome === 'done';
     },
     list: (status, at) =>
       listByTime({
-        ...{ collection: keys, where: {}, time: 'created_at', samples: { sample: everySample }, span: {} },
-        ...(status === undefined ? {} : { rest: having(status, at) }),
+        ...{ collection: keys, where: {}, time: 'created_at' },
+        ...(status !== undefined && { rest: having(status, at) }),
       }),
     async isEmpty() {
       return (await read(() => keys.findOne({}, { projection: { _id: 1 } }))) === null;

@@ -8,7 +8,7 @@ import {
   type MongoClientOptions,
 } from 'mongodb';
 import { hostsOf, withoutCredentials, withoutServiceOwnedOptions } from './connection-string.ts';
-import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
+import { isDuplicateKey, isUnavailable } from './database-errors.ts';
 import type { DatabaseLog } from './log.ts';
 import { watchPool, type DatabaseObserver } from './pool-watch.ts';
 import { withRetry } from './retry.ts';
@@ -96,7 +96,7 @@ async function writeAndRead(db: Db): Promise<void> {
     await collection.updateOne(filter, { $set: { at: new Date() } }, { upsert: true });
   } catch (error) {
     // Another process created the document first.
-    if (duplicateKeyFields(error) === undefined) throw error;
+    if (!isDuplicateKey(error)) throw error;
   }
   await collection.findOne(filter);
 }

@@ -135,14 +135,9 @@ export function isClosed(error: unknown): boolean {
   );
 }
 
-/**
- * The fields of the unique index that refused a write, such as `['slug']` or `['_id']`, in index order; undefined when
- * the error is not a duplicate key.
- */
-export function duplicateKeyFields(error: unknown): readonly string[] | undefined {
-  if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) return undefined;
-  const pattern: unknown = error['keyPattern'] ?? error['keyValue'];
-  return typeof pattern === 'object' && pattern !== null ? Object.keys(pattern) : [];
+/** True when a unique index refused a write. Which one it was, not every server says in the same way. */
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
 /** The 503 problem for an error that {@link isUnavailable} recognises. Its detail names no host and no credentials. */

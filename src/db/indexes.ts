@@ -1,15 +1,20 @@
 import { MongoServerError, type Db, type IndexDescription } from 'mongodb';
 import { ProblemError } from '../errors/problem-error.ts';
 import { DatabaseStartError } from './client.ts';
-import { duplicateKeyFields, isUnavailable } from './database-errors.ts';
+import { isDuplicateKey, isUnavailable } from './database-errors.ts';
 import { withRetry } from './retry.ts';
-import type { IndexName } from './schema.ts';
 import { read } from './writes.ts';
 
 /** The indexes that a store needs on one collection. Give every index a name, because messages contain it. */
 export interface CollectionIndexes {
   collection: string;
   indexes: readonly (IndexDescription & { name: string })[];
+}
+
+/** An index of a collection, by name. */
+export interface IndexName {
+  readonly collection: string;
+  readonly index: string;
 }
 
 /** For every collection whose documents expire; `expiry.ts` removes them. */
@@ -125,7 +130,7 @@ function explain(error: unknown, collection: string, index: string): Error {
       options,
     );
   }
-  if (duplicateKeyFields(error) !== undefined) {
+  if (isDuplicateKey(error)) {
     return new DatabaseStartError(`${where} must be unique, but documents in the collection share a value.`, options);
   }
   const reason = error instanceof Error ? error.message : String(error);

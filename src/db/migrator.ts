@@ -7,11 +7,19 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import type { Database } from './client.ts';
-import { createIndex, dropIndex, missingIndexes, type CollectionIndexes, type DeclaredIndex } from './indexes.ts';
+import {
+  createIndex,
+  dropIndex,
+  missingIndexes,
+  type CollectionIndexes,
+  type DeclaredIndex,
+  type IndexName,
+} from './indexes.ts';
 import type { DatabaseLog } from './log.ts';
 import type { Migration, MigrationTools } from './migrations/migration.ts';
+import type { PagedDatabase } from './pages.ts';
 import { isTemporary, patiently } from './patience.ts';
-import { knownVersion, type IndexName, type Schema, type SchemaDocument } from './schema.ts';
+import { knownVersion, type Schema, type SchemaDocument } from './schema.ts';
 import type { Change } from './writes.ts';
 import { createStalenessWatch } from '../runtime/staleness-watch.ts';
 import { within } from '../runtime/within.ts';
@@ -61,7 +69,7 @@ export interface Migrator {
 }
 
 export interface MigratorDependencies {
-  readonly database: Database;
+  readonly database: PagedDatabase;
   /** Opens connections that wait for answers without a limit. */
   readonly openLong: () => Promise<Database>;
   readonly schema: Schema;
@@ -155,7 +163,7 @@ export function createMigrator(dependencies: MigratorDependencies): Migrator {
   };
 
   const migrate = async (lease: Lease, migration: Migration): Promise<void> => {
-    const tools: MigrationTools = { change: runLong, dropIndex: dropOne };
+    const tools: MigrationTools = { pages: database.pages, change: runLong, dropIndex: dropOne };
     await migration.run(tools);
     const { version, oldestReader } = migration;
     await lease.change({

@@ -2,13 +2,15 @@ import type { Database } from './client.ts';
 import { ensureIndexes, type CollectionIndexes } from './indexes.ts';
 import type { DatabaseLog } from './log.ts';
 import { createMigrator, type Migrator, type MigratorTimes } from './migrator.ts';
+import type { PagedDatabase } from './pages.ts';
 import { knownVersion, openSchema, type Release } from './schema.ts';
 
 export interface OpenDataOptions {
-  readonly database: Database;
+  readonly database: PagedDatabase;
   /** Opens connections that wait for answers without a limit. */
   readonly openLong: () => Promise<Database>;
   readonly release: Release;
+  /** The indexes of the stores. */
   readonly indexes: readonly CollectionIndexes[];
   readonly log: DatabaseLog;
   /** Shorter times for tests. */
@@ -34,12 +36,13 @@ export interface Data extends Pick<Migrator, 'start' | 'stop' | 'progress'> {
  * @throws ProblemError `database-unavailable`
  */
 export async function openData(options: OpenDataOptions): Promise<Data> {
-  const { database, indexes, release, signal, now } = options;
+  const { database, release, signal, now } = options;
+  const indexes = database.pages.indexes(options.indexes);
   const schema = await openSchema(database, release, now());
   const isOlder = knownVersion(release) < schema.version();
   // A newer release has dropped indexes that this one would create again.
   const missing = isOlder ? [] : await ensureIndexes(database.db, indexes, (await schema.read()).building);
-  const migrator = createMigrator({ ...options, schema, missing });
+  const migrator = createMigrator({ ...options, indexes, schema, missing });
   const interrupt = (): void => {
     void migrator.stop(0);
   };

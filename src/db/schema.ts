@@ -3,15 +3,11 @@
  * increments its revision, so a revision that does not change shows that the holder of the lease has ended.
  */
 import type { Collection, Db } from 'mongodb';
-import { CHECK_COLLECTION, DatabaseStartError, type Database } from './client.ts';
+import { CHECK_COLLECTION, DatabaseStartError } from './client.ts';
+import type { IndexName } from './indexes.ts';
 import type { Migration } from './migrations/migration.ts';
+import type { PagedDatabase } from './pages.ts';
 import { compareAndSet, insertOnce, read, type Change, type StampedDocument, type WriteOptions } from './writes.ts';
-
-/** An index of a collection, by name. */
-export interface IndexName {
-  readonly collection: string;
-  readonly index: string;
-}
 
 export interface SchemaDocument extends StampedDocument {
   /** The last migration that is complete. */
@@ -63,7 +59,7 @@ export interface Schema {
  * @throws DatabaseStartError when the release is too old for the data
  * @throws ProblemError `database-unavailable`
  */
-export async function openSchema(database: Database, release: Release, now: Date): Promise<Schema> {
+export async function openSchema(database: PagedDatabase, release: Release, now: Date): Promise<Schema> {
   const documents: Collection<SchemaDocument> = database.db.collection('schema');
   let last: SchemaDocument;
   const schema: Schema = {
@@ -96,7 +92,7 @@ export async function openSchema(database: Database, release: Release, now: Date
   }
   last = await schema.read();
   refuseOlder(last, release);
-  await goBackIfUndone(schema, database.db);
+  await goBackIfUndone(schema, database);
   await addRelease(schema, now);
   return schema;
 }
@@ -120,12 +116,12 @@ function refuseOlder({ version, oldest_reader, releases }: SchemaDocument, relea
   );
 }
 
-/** A release without schema versions may have started since the last migration, and undone a part of it. */
-async function goBackIfUndone(schema: Schema, db: Db): Promise<void> {
+/** What started or copied the data since the last migration may have undone a part of it. */
+async function goBackIfUndone(schema: Schema, { db, pages }: PagedDatabase): Promise<void> {
   for (const migration of schema.release.migrations) {
     if (migration.version > schema.version() || migration.isUndone === undefined) continue;
     const isUndone = migration.isUndone.bind(migration);
-    if (!(await read(() => isUndone(db)))) continue;
+    if (!(await read(() => isUndone(db, pages)))) continue;
     await repeat(schema, ({ version }) =>
       version < migration.version ? undefined : { $set: { version: migration.version - 1 } },
     );

@@ -13,7 +13,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Collection, Document, Filter, OptionalUnlessRequiredId, UpdateFilter } from 'mongodb';
-import { duplicateKeyFields } from './database-errors.ts';
+import { isDuplicateKey } from './database-errors.ts';
 import { withRetry, type RetryOptions } from './retry.ts';
 
 /** Write ids that a document keeps: more than the writes that can happen between the attempts of one write. */
@@ -38,8 +38,8 @@ export interface WriteOptions extends RetryOptions {
 
 export type InsertResult =
   | { outcome: 'done' }
-  /** Another document has the same value in these fields, `['_id']` or those of a unique index. Nothing was written. */
-  | { outcome: 'duplicate'; fields: readonly string[] };
+  /** Another document has the same id, or the same value in a unique index. Nothing was written. */
+  | { outcome: 'duplicate' };
 
 /**
  * Inserts a document under an id chosen beforehand, with revision 1. It is inserted once, however often the write is
@@ -58,12 +58,11 @@ export function insertOnce<T extends StampedDocument>(
       await collection.insertOne(stamped);
       return { outcome: 'done' };
     } catch (error) {
-      const fields = duplicateKeyFields(error);
-      if (fields === undefined) throw error;
+      if (!isDuplicateKey(error)) throw error;
       // The server may name any index: if our own first attempt was applied, it violates every unique index.
       const own = { _id: document['_id'], writes: writeId } as unknown as Filter<T>;
       const found = await collection.findOne(own, { projection: { _id: 1 } });
-      return found === null ? { outcome: 'duplicate', fields } : { outcome: 'done' };
+      return found === null ? { outcome: 'duplicate' } : { outcome: 'done' };
     }
   }, retry);
 }
@@ -93,8 +92,8 @@ export type CompareAndSetResult<T> =
   /** Another writer was first, or `where` does not match: the current document. Nothing was written. */
   | { outcome: 'lost'; document: T }
   | { outcome: 'missing' }
-  /** The change would give this document the same value as another in these fields. Nothing was written. */
-  | { outcome: 'duplicate'; fields: readonly string[] };
+  /** The change would give this document the same value as another in a unique index. Nothing was written. */
+  | { outcome: 'duplicate' };
 
 /**
  * Changes a document if it still has the revision that the caller has seen, and increments the revision. The change is
@@ -118,9 +117,8 @@ export function compareAndSet<T extends StampedDocument>(
       const { matchedCount } = await collection.updateOne(filter, update as UpdateFilter<T> | Document[]);
       if (matchedCount === 1) return done;
     } catch (error) {
-      const fields = duplicateKeyFields(error);
-      if (fields === undefined) throw error;
-      return { outcome: 'duplicate', fields };
+      if (!isDuplicateKey(error)) throw error;
+      return { outcome: 'duplicate' };
     }
     const document = (await collection.findOne({ _id: id } as Filter<T>)) as T | null;
     if (document === null) return { outcome: 'missing' };
@@ -147,11 +145,10 @@ export function upsertOnce<T extends Document & { _id: string }>(
       await collection.updateOne(filter, update, { upsert: true });
       return { outcome: 'done' };
     } catch (error) {
-      const fields = duplicateKeyFields(error);
-      if (fields === undefined) throw error;
+      if (!isDuplicateKey(error)) throw error;
       // Of two simultaneous upserts of one id, the second gets the duplicate key error, and the document exists.
       const found = await collection.findOne(filter, { projection: { _id: 1 } });
-      return found === null ? { outcome: 'duplicate', fields } : { outcome: 'done' };
+      return found === null ? { outcome: 'duplicate' } : { outcome: 'done' };
     }
   }, retry);
 }

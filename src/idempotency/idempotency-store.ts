@@ -1,6 +1,6 @@
 import { Binary, type Collection } from 'mongodb';
 import type { Database } from '../db/client.ts';
-import { duplicateKeyFields } from '../db/database-errors.ts';
+import { isDuplicateKey } from '../db/database-errors.ts';
 import { expiryIndex, type CollectionIndexes } from '../db/indexes.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 
@@ -149,7 +149,7 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
         await writeIdempotently(() => records.updateOne({ _id, owner }, change, { upsert: true }));
       } catch (error) {
         // The record belongs to another process now.
-        if (duplicateKeyFields(error) === undefined) throw error;
+        if (!isDuplicateKey(error)) throw error;
       }
     },
   };

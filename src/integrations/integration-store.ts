@@ -1,8 +1,6 @@
 import type { Collection, Filter } from 'mongodb';
-import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
-import { createListByTime } from '../db/list-by-time.ts';
-import { everySample, existingIds, sampleField, sampleIndex, type Sampled } from '../db/narrow-reads.ts';
+import type { PagedDatabase } from '../db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
@@ -46,7 +44,7 @@ export interface IntegrationStore {
   existing(ids: readonly string[]): Promise<Set<string>>;
 }
 
-type IntegrationDocument = StampedDocument & Sampled & Document<typeof integrationFields.table>;
+type IntegrationDocument = StampedDocument & Document<typeof integrationFields.table>;
 
 const collectionName = 'integrations';
 
@@ -55,14 +53,13 @@ export const integrationIndexes: CollectionIndexes = {
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { state: 1, created_at: -1, _id: 1 }, name: 'state_1_created_at_-1__id_1' },
-    sampleIndex('created_at'),
     { key: { event_types: 1 }, name: 'event_types_1' },
   ],
 };
 
-export function createIntegrationStore(database: Database): IntegrationStore {
+export function createIntegrationStore(database: PagedDatabase): IntegrationStore {
   const integrations: Collection<IntegrationDocument> = database.db.collection(collectionName);
-  const listByTime = createListByTime(fromDocument);
+  const listByTime = database.pages.listsOf(fromDocument);
   const find = async (id: string): Promise<Integration | undefined> => {
     const document = await read(() => integrations.findOne({ _id: id }));
     return document === null ? undefined : fromDocument(document);
@@ -77,7 +74,7 @@ export function createIntegrationStore(database: Database): IntegrationStore {
     find,
     async insert(integration) {
       const document = integrationFields.toDocument({ ...integration, settingsRevision: 1 });
-      return (await insertOnce(integrations, { ...document, ...sampleField(integration.id) })).outcome === 'done';
+      return (await insertOnce(integrations, document)).outcome === 'done';
     },
     async findMany(ids) {
       const documents = await read(() => integrations.find({ _id: { $in: [...ids] } }).toArray());
@@ -85,8 +82,8 @@ export function createIntegrationStore(database: Database): IntegrationStore {
     },
     list: (status) =>
       listByTime({
-        ...{ collection: integrations, where: status === undefined ? {} : { state: status } },
-        ...{ time: 'created_at', span: {}, samples: { sample: everySample }, samplesPerPart: 1 },
+        ...{ collection: integrations, time: 'created_at' },
+        where: status === undefined ? {} : { state: status },
       }),
     async replace(integration, author) {
       const { id, revision } = integration;
@@ -115,7 +112,7 @@ export function createIntegrationStore(database: Database): IntegrationStore {
         read(() => integrations.find({ state }, { projection: { _id: 1 } }).toArray());
       return (await Promise.all([idsWith('paused'), idsWith('disabled')])).flat().map(({ _id }) => _id);
     },
-    existing: (ids) => existingIds(integrations, ids),
+    existing: (ids) => database.pages.existing(integrations, ids),
   };
 }
 

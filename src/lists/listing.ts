@@ -9,15 +9,13 @@ export interface Position {
 /** Where a page begins: after an entry, which may no longer exist, or after a number of entries. */
 export type PageStart = { readonly after: Position } | { readonly offset: number };
 
+/** An entry of a list; undefined if the list leaves it out, for example because it no longer exists. */
+export type Entry<Item> = readonly [Position, Item | undefined];
+
 /** A list that is read page by page. Inserted or removed entries do not change the positions of others. */
 export interface Listing<Item> {
-  /** The positions from a start on, in the order of the list, at most `limit`. */
-  positions(start: PageStart, most: number): Promise<Position[]>;
-  /**
-   * The entries at these positions, read in small batches as they are needed. Entries that no longer exist are left
-   * out.
-   */
-  entries(positions: readonly Position[]): AsyncIterable<readonly [Position, Item]>;
+  /** The entries from a start on, in the order of the list, read as they are needed. @param most at most this number */
+  entries(start: PageStart, most: number): AsyncIterable<Entry<Item>>;
   total(): Promise<Total>;
 }
 
@@ -44,35 +42,34 @@ export async function readPage<Item, Shown>(
   limit: number,
   show: (item: Item) => Shown,
 ): Promise<Page<Shown>> {
-  const found = await listing.positions(start, limit + 1);
-  const wanted = found.slice(0, limit);
   const data: Shown[] = [];
   let bytes = 0;
+  let read = 0;
   let last: Position | undefined;
-  for await (const [position, item] of listing.entries(wanted)) {
-    const shown = show(item);
-    bytes += Buffer.byteLength(JSON.stringify(shown));
-    if (last !== undefined && bytes > pageBytes) return { data, next: last };
-    data.push(shown);
+  for await (const [position, item] of listing.entries(start, limit + 1)) {
+    if (read === limit) return { data, next: last };
+    if (item !== undefined) {
+      const shown = show(item);
+      bytes += Buffer.byteLength(JSON.stringify(shown));
+      if (data.length > 0 && bytes > pageBytes) return { data, next: last };
+      data.push(shown);
+    }
+    read += 1;
     last = position;
   }
-  return { data, next: found.length > limit ? wanted.at(-1) : undefined };
+  return { data, next: undefined };
 }
 
 /** A list of values in memory, in their order. @param positionOf ascends in that order */
 export function listingOf<Item>(items: readonly Item[], positionOf: (item: Item) => Position): Listing<Item> {
   const placed = items.map((item) => [positionOf(item), item] as const);
   return {
-    positions: (start, most) => {
+    async *entries(start, most) {
       const rest =
         'after' in start
           ? placed.filter(([{ at, id }]) => at > start.after.at || (at === start.after.at && id > start.after.id))
           : placed.slice(start.offset);
-      return Promise.resolve(rest.slice(0, most).map(([position]) => position));
-    },
-    async *entries(positions) {
-      const wanted = new Set(positions);
-      for (const entry of placed) if (wanted.has(entry[0])) yield await Promise.resolve(entry);
+      yield* await Promise.resolve(rest.slice(0, most));
     },
     total: () => Promise.resolve(items.length),
   };
@@ -91,14 +88,10 @@ export function withLookUp<Item, Found>(
 ): Listing<Found> {
   return {
     ...listing,
-    async *entries(positions) {
-      const entries: (readonly [Position, Item])[] = [];
-      for await (const entry of listing.entries(positions)) entries.push(entry);
-      const find = await lookUp(entries.map(([, item]) => item));
-      for (const [position, item] of entries) {
-        const found = find(item);
-        if (found !== undefined) yield [position, found];
-      }
+    async *entries(start, most) {
+      const entries = await Array.fromAsync(listing.entries(start, most));
+      const find = await lookUp(entries.flatMap(([, item]) => item ?? []));
+      for (const [position, item] of entries) yield [position, item === undefined ? undefined : find(item)];
     },
   };
 }

@@ -1,8 +1,6 @@
 import type { Collection } from 'mongodb';
-import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
-import { createListByTime } from '../db/list-by-time.ts';
-import { cut, everySample, matching, sampleField, sampleIndex, type Source } from '../db/narrow-reads.ts';
+import type { PagedDatabase, Source } from '../db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import { outboxIndex, pushEvents, toOutboxDocuments, type WithOutbox } from '../events/outbox.ts';
@@ -51,8 +49,6 @@ export interface OrderStore {
 export interface OrderDocument extends StampedDocument, WithOutbox, Document<typeof orderFields.table> {
   /** Present until a fiscal day has counted the order or the order is canceled. */
   uncounted?: true;
-  /** Present in one order of 64. */
-  sample?: string;
 }
 
 export type UncountedOrder = Pick<Order, 'id' | 'total'>;
@@ -79,7 +75,6 @@ export const orderIndexes: CollectionIndexes = {
       name: 'uncounted_location_id_1_uncounted_1_created_at_1',
       partialFilterExpression: { uncounted: true },
     },
-    sampleIndex('created_at'),
     outboxIndex,
   ],
 };
@@ -96,15 +91,15 @@ export function listSource(
   // Few orders have the same reference, so the rest of the filter reads few.
   const where =
     referenceId === undefined ? { where: matched } : { where: { reference_id: referenceId }, rest: matched };
-  return { collection, ...where, time: 'created_at', samples: { sample: everySample }, span: { since, until } };
+  return { collection, ...where, time: 'created_at', span: { since, until } };
 }
 
 /** Orders that one command marks. Few, so that no command takes long on a slow server. */
 const markedAtOnce = 200;
 
-export function createOrderStore(database: Database): OrderStore {
+export function createOrderStore(database: PagedDatabase): OrderStore {
   const orders: Collection<OrderDocument> = database.db.collection(collectionName);
-  const listByTime = createListByTime<OrderDocument, OrderSummary>(
+  const listByTime = database.pages.listsOf<OrderDocument, OrderSummary>(
     (document) => summaryFields.fromDocument(withUpdatedAt(document)),
     {
       projection: Object.fromEntries(
@@ -118,7 +113,6 @@ export function createOrderStore(database: Database): OrderStore {
       const document = {
         ...orderFields.toDocument(order),
         uncounted: true as const,
-        ...sampleField(order.id),
         outbox: toOutboxDocuments(events),
       };
       return (await insertOnce(orders, document)).outcome === 'done';
@@ -143,14 +137,10 @@ export function createOrderStore(database: Database): OrderStore {
     async *uncounted(locationId, before) {
       const source: Source<OrderDocument> = {
         ...{ collection: orders, where: { location_id: locationId, uncounted: true }, time: 'created_at' },
-        ...{ samples: { sample: everySample }, span: { until: before } },
+        span: { until: before },
       };
-      for (const part of await cut(source)) {
-        const stages = [...matching(source, part), { $project: { total: 1, created_at: 1 } }];
-        const found = await read(() => orders.aggregate<OrderDocument>(stages).toArray());
-        found.sort((a, b) => a.created_at.getTime() - b.created_at.getTime());
-        yield* found.map(toUncounted);
-      }
+      const projection = { total: 1, created_at: 1 };
+      for await (const some of database.pages.walk(source, { projection })) yield* some.map(toUncounted);
     },
     async markCounted(ids, date) {
       const mark = { $set: { fiscal_day: date }, $unset: { uncounted: '' as const } };

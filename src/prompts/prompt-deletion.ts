@@ -39,10 +39,10 @@ export async function finishDeletions(store: PromptStore, cascades: readonly Cas
  * deleted can leave it.
  */
 export async function removeOrphans(archive: Archive, store: Pick<PromptStore, 'existing'>): Promise<void> {
-  await archive.promptIds(async (ids) => {
+  for await (const ids of archive.promptIds()) {
     // A prompt exists before anything of it is archived, so a missing prompt was deleted.
     const existing = await store.existing(ids);
     for (const promptId of ids) if (!existing.has(promptId)) await archive.removeAll(promptId);
     await sleep(pauseMs);
-  });
+  }
 }

@@ -1,13 +1,11 @@
 import type { Collection, Filter } from 'mongodb';
-import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
-import { createListByTime } from '../db/list-by-time.ts';
-import { everySample, existingIds, fetchInOrder, sampleField, sampleIndex } from '../db/narrow-reads.ts';
+import type { PagedDatabase } from '../db/pages.ts';
 import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
 import { gatherReads } from '../runtime/gathered-reads.ts';
-import { createArchive, type Archive } from './archive-store.ts';
+import { createArchive, numberedEntries, type Archive } from './archive-store.ts';
 import { contentFields, currentVersion, promptFields } from './prompt.ts';
 import type { ListedVersion, Prompt, PromptName, PromptVersion } from './prompt.ts';
 import { isPromptId } from './slug.ts';
@@ -54,10 +52,7 @@ export interface PromptStore {
   readonly archived: Archive;
 }
 
-interface PromptDocument extends StampedDocument, Document<typeof promptFields.table> {
-  /** Present in one prompt of 64. */
-  sample?: string;
-}
+interface PromptDocument extends StampedDocument, Document<typeof promptFields.table> {}
 
 /** A version, under the id `<prompt id>:<version>`. */
 interface VersionDocument extends Document<typeof contentFields.table> {
@@ -77,7 +72,6 @@ export const promptIndexes: readonly CollectionIndexes[] = [
     indexes: [
       { key: { slug: 1 }, name: 'slug_1', unique: true },
       { key: { deleting: 1, updated_at: -1, _id: 1 }, name: 'deleting_1_updated_at_-1__id_1' },
-      sampleIndex('updated_at'),
     ],
   },
   {
@@ -94,41 +88,31 @@ const largeFrom = 1024 * 1024;
 const deletingAtOnce = 500;
 
 /** Keeps prompts in the collection `prompts` and their earlier versions in `prompt_versions`. */
-export function createPromptStore(database: Database): PromptStore {
+export function createPromptStore(database: PagedDatabase): PromptStore {
   const prompts: Collection<PromptDocument> = database.db.collection(promptsName);
   const versions: Collection<VersionDocument> = database.db.collection(versionsName);
   const find = gatherReads((slugsOrIds) => findAll(prompts, slugsOrIds), fromPromptDocument, { largest: readTogether });
-  const listByTime = createListByTime(fromPromptDocument, { largeFrom });
-  const list = (text: string | undefined): Listing<Prompt> =>
-    listByTime({
-      ...{ collection: prompts, where: { deleting: false }, time: 'updated_at', span: {} },
-      ...{ samples: { sample: everySample }, samplesPerPart: 1 },
-      ...(text === undefined ? {} : { rest: containing(text) }),
-    });
+  const { pages } = database;
+  const listByTime = pages.listsOf(fromPromptDocument, { largeFrom });
+  const listNames = pages.listsOf<PromptDocument, PromptName>(toPromptName, { projection: { slug: 1, created_at: 1 } });
+  const all = { collection: prompts, where: { deleting: false }, time: 'updated_at' } as const;
 
   return {
     async insert(prompt) {
-      const document = {
-        ...promptFields.toDocument(prompt),
-        ...sampleField(prompt.id),
-      };
-      return (await insertOnce(prompts, document)).outcome === 'done';
+      return (await insertOnce(prompts, promptFields.toDocument(prompt))).outcome === 'done';
     },
     find,
-    list,
+    list: (text) => listByTime({ ...all, ...(text !== undefined && { rest: containing(text) }) }),
     async listNames(most) {
-      const positions = await list(undefined).positions({ offset: 0 }, most);
-      const filter = { _id: { $in: positions.map(({ id }) => id) } };
-      const found = await read(() => prompts.find(filter, { projection: { slug: 1, created_at: 1 } }).toArray());
-      const byId = new Map(found.map(({ _id, slug, created_at }) => [_id, { slug, createdAt: created_at }]));
-      return positions.flatMap(({ id }) => byId.get(id) ?? []);
+      const found = await Array.fromAsync(listNames(all).entries({ offset: 0 }, most));
+      return found.flatMap(([, name]) => name ?? []);
     },
     async takenSlugs(slugs) {
       const filter = { slug: { $in: [...slugs] } };
       const found = await read(() => prompts.find(filter, { projection: { slug: 1 } }).toArray());
       return new Set(found.map(({ slug }) => slug));
     },
-    existing: (ids) => existingIds(prompts, ids),
+    existing: (ids) => pages.existing(prompts, ids),
     async replace(prompt, writeId) {
       const change = promptFields.toUpdate(prompt);
       const result = await compareAndSet(prompts, { id: prompt.id, revision: prompt.revision, change }, { writeId });
@@ -161,30 +145,20 @@ export function createPromptStore(database: Database): PromptStore {
       return document === null ? undefined : fromVersionDocument(document);
     },
     listVersions: (prompt) => ({
-      positions(start, most) {
-        const newest = 'after' in start ? Math.min(start.after.at - 1, prompt.version) : prompt.version - start.offset;
-        const length = Math.max(0, Math.min(newest, most));
-        return Promise.resolve(Array.from({ length }, (_, index) => ({ at: newest - index, id: '' })));
-      },
-      async *entries(positions) {
-        const archived = positions.filter(({ at }) => at !== prompt.version);
-        if (archived.length < positions.length) {
-          yield [
-            { at: prompt.version, id: '' },
-            { version: currentVersion(prompt), isCurrent: true },
-          ];
-        }
-        const ids = archived.map(({ at }) => versionId(prompt.id, at));
-        for await (const document of fetchInOrder(versions, ids, { largeFrom })) {
-          yield [
-            { at: document.version, id: '' },
-            { version: fromVersionDocument(document), isCurrent: false },
-          ];
-        }
-      },
+      entries: (start, most) =>
+        numberedEntries<ListedVersion>(start, most, {
+          last: prompt.version,
+          current: { version: currentVersion(prompt), isCurrent: true },
+          async *archived(numbers) {
+            const ids = numbers.map((version) => versionId(prompt.id, version));
+            for await (const [, document] of pages.fetch(versions, ids, { largeFrom })) {
+              yield document && { version: fromVersionDocument(document), isCurrent: false };
+            }
+          },
+        }),
       total: () => Promise.resolve(prompt.version),
     }),
-    archived: createArchive(versions, 'version'),
+    archived: createArchive(pages, versions, 'version'),
   };
 }
 
@@ -209,6 +183,10 @@ function fromVersionDocument(document: VersionDocument): PromptVersion {
 
 function fromPromptDocument(document: PromptDocument): Prompt {
   return { ...promptFields.fromDocument(document), revision: document.revision, writes: document.writes };
+}
+
+function toPromptName({ slug, created_at }: Pick<PromptDocument, 'slug' | 'created_at'>): PromptName {
+  return { slug, createdAt: created_at };
 }
 
 /** Finds prompts by their ids and slugs, in two commands: a filter with both walks the collection on some servers. */

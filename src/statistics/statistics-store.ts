@@ -1,8 +1,7 @@
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
-import type { Database } from '../db/client.ts';
-import { duplicateKeyFields } from '../db/database-errors.ts';
+import { isDuplicateKey } from '../db/database-errors.ts';
 import { expiryIndex, type CollectionIndexes } from '../db/indexes.ts';
-import { fetchInOrder } from '../db/narrow-reads.ts';
+import type { PagedDatabase } from '../db/pages.ts';
 import type { RetryOptions } from '../db/retry.ts';
 import { writeIdempotently } from '../db/writes.ts';
 import type { Kind } from './counts.ts';
@@ -55,7 +54,7 @@ const fields = { minute: 'minutes', quarter: 'quarters' } as const;
 export const statisticsIndexes: CollectionIndexes = { collection: name, indexes: [expiryIndex] };
 
 /** Keeps counts in the collection `statistics`. Its documents are read by their ids alone. */
-export function createStatisticsStore(database: Database): StatisticsStore {
+export function createStatisticsStore(database: PagedDatabase): StatisticsStore {
   const collection: Collection<StatisticsDocument> = database.db.collection(name);
   return {
     async write(tallies, retry) {
@@ -77,7 +76,7 @@ export function createStatisticsStore(database: Database): StatisticsStore {
           await writeAll();
         } catch (error) {
           // Another process has begun one of the documents at the same time, so it is there now.
-          if (duplicateKeyFields(error) === undefined) throw error;
+          if (!isDuplicateKey(error)) throw error;
           await writeAll();
         }
       }, retry);
@@ -88,11 +87,10 @@ export function createStatisticsStore(database: Database): StatisticsStore {
         days.flatMap((day) => subjects.map((subject) => [documentId(subject, day), { subject, day }] as const)),
       );
       const found: Tally[] = [];
-      for await (const document of fetchInOrder(collection, [...wanted.keys()], {
-        projection: { [fields[grain]]: 1 },
-      })) {
-        const { subject, day = 0 } = wanted.get(document._id) ?? {};
-        if (subject === undefined) continue;
+      const projection = { [fields[grain]]: 1 };
+      for await (const [id, document] of database.pages.fetch(collection, [...wanted.keys()], { projection })) {
+        const { subject, day = 0 } = wanted.get(id) ?? {};
+        if (subject === undefined || document === undefined) continue;
         for (const [key, list] of Object.entries(document[fields[grain]] ?? {})) {
           const [slot = 0, version = 0] = key.split('_').map(Number);
           const [interval = 0, ...counts] = grain === 'minute' ? list : [day * grains.quarter.kept + slot, ...list];

@@ -1,8 +1,6 @@
 import type { Collection, Filter } from 'mongodb';
-import type { Database } from '../db/client.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
-import { createListByTime } from '../db/list-by-time.ts';
-import { cut, fetchInOrder, positions, sampleField, sampleIndex, walkIds, type Source } from '../db/narrow-reads.ts';
+import type { PagedDatabase, Source } from '../db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Listing } from '../lists/listing.ts';
 
@@ -102,8 +100,6 @@ interface TestRunDocument extends StampedDocument {
   /** Incremented by the process that works on the run, without a new revision. */
   heartbeat: number;
   buried_at?: Date;
-  /** The prompt's id; present in one run of 64. */
-  sample?: string;
 }
 
 const collectionName = 'test_runs';
@@ -112,7 +108,6 @@ export const testRunIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { prompt_id: 1, created_at: -1, _id: 1 }, name: 'prompt_id_1_created_at_-1__id_1' },
-    sampleIndex('created_at'),
     { key: { status: 1 }, name: 'running', partialFilterExpression: { status: 'running' } },
     { key: { buried_at: 1 }, name: 'buried_at_1', sparse: true },
     { key: { finished_at: 1 }, name: 'finished_at_1', sparse: true },
@@ -122,15 +117,14 @@ export const testRunIndexes: CollectionIndexes = {
 /** The fields that a tombstone does not have. */
 const forgottenFields = [
   ...['prompt_id', 'prompt_version', 'providers', 'unknown_variables', 'created_at', 'finished_at', 'heartbeat'],
-  ...['answer_bytes', 'result_bytes', 'sample'],
+  ...['answer_bytes', 'result_bytes'],
 ];
 
-export function createTestRunStore(database: Database): TestRunStore {
+export function createTestRunStore(database: PagedDatabase): TestRunStore {
   const runs: Collection<TestRunDocument> = database.db.collection(collectionName);
-  const listByTime = createListByTime<TestRunDocument, TestRun>(fromDocument);
+  const listByTime = database.pages.listsOf<TestRunDocument, TestRun>(fromDocument);
   const runsOf = (promptId: string): Source<TestRunDocument> => ({
-    ...{ collection: runs, where: { prompt_id: promptId }, time: 'created_at', span: {} },
-    samples: { sample: promptId },
+    ...{ collection: runs, where: { prompt_id: promptId }, time: 'created_at' },
   });
 
   return {
@@ -144,7 +138,6 @@ export function createTestRunStore(database: Database): TestRunStore {
         ...(run.unknownVariables.length === 0 ? {} : { unknown_variables: [...run.unknownVariables] }),
         created_at: run.createdAt,
         heartbeat: 0,
-        ...sampleField(run.id, run.promptId),
       });
       return inserted.outcome === 'done';
     },
@@ -183,14 +176,10 @@ export function createTestRunStore(database: Database): TestRunStore {
       return found.map(({ _id, heartbeat }) => ({ id: _id, beat: heartbeat }));
     },
     async someOf(promptId, limit) {
-      const source = runsOf(promptId);
-      const found: TestRun[] = [];
-      for (const part of await cut(source)) {
-        const ids = (await positions(source, part)).slice(0, limit).map(({ _id }) => _id);
-        for await (const document of fetchInOrder(runs, ids)) found.push(...[fromDocument(document) ?? []].flat());
-        if (found.length > 0) break;
+      for await (const some of database.pages.walk(runsOf(promptId), { limit })) {
+        return some.flatMap((document) => fromDocument(document) ?? []);
       }
-      return found;
+      return [];
     },
     async leaveTombstones(ids, at) {
       const interrupted: Filter<TestRunDocument> = { _id: { $in: [...ids] }, status: 'interrupted' };
@@ -219,13 +208,12 @@ export function createTestRunStore(database: Database): TestRunStore {
       return found.map(({ _id }) => _id);
     },
     async promptIds(after, limit) {
-      const ids = new Set<string>();
-      await walkIds(after, async (range) => {
-        const found = await read(() => runs.find({ prompt_id: range }, { projection: { prompt_id: 1 } }).toArray());
-        for (const { prompt_id } of found) ids.add(prompt_id);
-        return { documents: found.length, isDone: ids.size >= limit };
-      });
-      return [...ids].sort().slice(0, limit);
+      const ids: string[] = [];
+      for await (const some of database.pages.values(runs, 'prompt_id', after)) {
+        ids.push(...some.toSorted());
+        if (ids.length >= limit) break;
+      }
+      return ids.slice(0, limit);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../db/client.ts';
+import type { PagedDatabase } from '../db/pages.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { LookUp } from '../outbound/look-up.ts';
 import type { EventContent } from '../events/event.ts';
@@ -27,7 +27,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 
 export interface WebhookDependencies {
-  readonly database: Database;
+  readonly database: PagedDatabase;
   readonly integrations: IntegrationDirectory;
   /** The bytes of an event. @throws if it does not match its published schema */
   readonly serialise: (event: EventContent) => Uint8Array;

@@ -4,7 +4,7 @@ import type { Scope } from '../../generated/operations.ts';
 import { createApiKeys, firstKeyId, mintKey } from '../../src/api-keys/api-keys.ts';
 import { createApiKeyStore } from '../../src/api-keys/api-key-store.ts';
 import { allScopes } from '../../src/app.ts';
-import type { Database } from '../../src/db/client.ts';
+import type { PagedDatabase } from '../../src/db/pages.ts';
 import { createMovableClock, createSteppableClock } from '../support/clock.ts';
 import { openDatabaseOf } from '../support/per-operation.ts';
 import { adminKey, startTestService, type TestService } from '../support/service.ts';
@@ -15,7 +15,7 @@ const clock = createSteppableClock();
 const clockOfOther = createMovableClock();
 let service: TestService;
 let other: TestService;
-let database: Database;
+let database: PagedDatabase;
 beforeAll(async () => {
   service = await startTestService();
   // A second process on the same database.

@@ -9,13 +9,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { loadConfig } from '../../src/config/config.ts';
-import { connectDatabase } from '../../src/db/client.ts';
+import { openDatabase } from '../support/database.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { startService } from '../../src/start.ts';
 import { createDeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';
 import { findBrowserProgram } from '../support/browser-program.ts';
 import { checkSetting, fastEngine, startDatabaseServer } from '../support/database-server.ts';
-import { silentLog } from '../support/log.ts';
 import { median } from './statistics.ts';
 
 const size = Number(process.argv[2] ?? 100_000);
@@ -75,7 +74,7 @@ async function fill(): Promise<void> {
     headers: { authorization: `Bearer ${key}` },
   });
   const { database: config } = loadConfig(environment);
-  const database = await connectDatabase({ uri: server.uri, databaseName: config.name, log: silentLog });
+  const database = await openDatabase(server.uri, config.name);
   const deliveries = createDeliveryStore(database);
   const body = Buffer.from('{"type":"ORDER_PLACED"}');
   const start = Date.now() - size * 1_000;

@@ -2,14 +2,13 @@
  * `npm run bench:orders -- [orders] [engine]` measures how long pages and counts of a long list of orders take. It
  * fills a database of its own, on the engine that the service would start, and reads through the store of orders.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase } from '../../src/db/client.ts';
 import { engineIdSchema } from '../../src/db/embedded/engines.ts';
-import { ensureIndexes } from '../../src/db/indexes.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
 import { createOrderStore, orderIndexes, type OrderFilter } from '../../src/orders/order-store.ts';
+import { createIndexes, openDatabase } from '../support/database.ts';
 import { fastEngine, startDatabaseServer } from '../support/database-server.ts';
-import { consoleLog } from '../support/log.ts';
 import { readList } from '../support/read-list.ts';
 import { median } from './statistics.ts';
 
@@ -23,8 +22,8 @@ const start = Date.parse('2026-01-01T00:00:00Z');
 const at = (index: number): Date => new Date(start + index * 30_000);
 
 const server = await startDatabaseServer(preferred);
-const database = await connectDatabase({ uri: server.uri, databaseName: 'order_lists', log: consoleLog });
-await ensureIndexes(database.db, [orderIndexes]);
+const database = await openDatabase(server.uri, 'order_lists');
+await createIndexes(database, [orderIndexes]);
 await fill();
 
 const store = createOrderStore(database);
@@ -70,7 +69,7 @@ async function fill(): Promise<void> {
     const documents = Array.from({ length: Math.min(batch, size - first) }, (_, offset) => {
       const index = first + offset;
       return {
-        _id: `${String(index).padStart(8, '0')}-0000-4000-8000-000000000000`,
+        _id: randomUUID(),
         location_id: `location-${index % locations}`,
         status: index % 50 === 0 ? 'open' : 'completed',
         currency: 'EUR',

@@ -10,7 +10,6 @@ import { createProducts } from '../../src/catalog/products/products.ts';
 import { createProductStore } from '../../src/catalog/products/product-store.ts';
 import { randomUUID } from 'node:crypto';
 import { loadConfig } from '../../src/config/config.ts';
-import { connectDatabase } from '../../src/db/client.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { orderFields } from '../../src/orders/order.ts';
 import { createOrders } from '../../src/orders/orders.ts';
@@ -22,6 +21,7 @@ import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
 import { preciseNow } from './webhooks-sink.ts';
 import { system } from '../../src/runtime/system.ts';
+import { openDatabase } from '../support/database.ts';
 
 /** The requests of the parent process. */
 export type ServiceRequest =
@@ -43,7 +43,7 @@ export type ServiceAnswer =
 const tell = (message: ServiceAnswer): void => void process.send?.(message);
 const config = loadConfig(process.env);
 const log = createLogger(config.log.level);
-const database = await connectDatabase({ uri: config.database.uri ?? '', databaseName: config.database.name, log });
+const database = await openDatabase(config.database.uri ?? '', config.database.name);
 let finished = 0;
 const running = Promise.withResolvers<Webhooks>();
 const service = await startService({

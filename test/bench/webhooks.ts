@@ -17,13 +17,13 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
-import { connectDatabase } from '../../src/db/client.ts';
 import { secretRecord } from '../../src/integrations/integration.ts';
 import { ensureSecretKey } from '../../src/secrets/secret-key-file.ts';
 import { createSecretBox } from '../../src/secrets/secret-box.ts';
 import { createIntegrationStore } from '../../src/integrations/integration-store.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
 import { checkSetting, fastEngine, startDatabaseServer } from '../support/database-server.ts';
+import { openDatabase } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
 import { startFlags } from '../support/start-flags.ts';
 import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
@@ -110,7 +110,7 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
   const url = `http://127.0.0.1:${await sink.port}/hook`;
   const dataDir = await mkdtemp(path.join(tmpdir(), 'bench-webhooks-'));
   const databaseName = `bench_${randomUUID().slice(0, 8)}`;
-  const connection = await connectDatabase({ uri: database.uri, databaseName, log: silentLog });
+  const connection = await openDatabase(database.uri, databaseName);
   const service = program(
     'webhooks-service.ts',
     [],

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createExpiry } from '../../src/db/expiry.ts';
 import { ensureIndexes, expiryIndex, type CollectionIndexes } from '../../src/db/indexes.ts';
+import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
+import type { PagedDatabase } from '../../src/db/pages.ts';
+import { withPlainPages } from '../../src/db/plain-pages.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const indexes: readonly CollectionIndexes[] = [
@@ -23,8 +26,6 @@ beforeEach(async () => {
   now = new Date(start);
 });
 
-const expiry = () => createExpiry({ database, indexes, now: () => now, pauseMs: 0 });
-
 async function insert(collection: string, times: readonly (number | undefined)[]): Promise<void> {
   await database.db.collection<{ _id: string }>(collection).insertMany(
     times.map((at, index) => ({
@@ -39,7 +40,14 @@ async function timesOf(collection: string): Promise<unknown[]> {
   return documents.map((document) => (document['expires_at'] as Date | undefined)?.getTime());
 }
 
-describe('expiry', () => {
+const servers: [string, () => PagedDatabase][] = [
+  ['reads in the order of an index', () => withPlainPages(database)],
+  ['fetches whatever a filter matches', () => withNarrowPages(database, { pauseMs: 0 })],
+];
+
+describe.each(servers)('expiry on a server that %s', (_name, open) => {
+  const expiry = () => createExpiry({ database: open(), indexes, now: () => now });
+
   it('removes expired documents, and no others', async () => {
     for (const name of ['first', 'second', 'lasting'])
       await insert(name, [0, start - 40 * 24 * hour, start - 1, start, start + 1, undefined]);

@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
-import { connectDatabase, type Database } from '../../src/db/client.ts';
+import { connectDatabase } from '../../src/db/client.ts';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
+import { openPages } from '../../src/db/open-pages.ts';
+import type { PagedDatabase } from '../../src/db/pages.ts';
 import { silentLog } from '../support/log.ts';
 import type { Target, World } from './hostile-world.ts';
 
 /** Opens the database of a service under attack, to fill it faster than through the API. Close it before the world. */
-export async function openDatabase(world: World, target: Target): Promise<Database> {
+export async function openDatabase(world: World, target: Target): Promise<PagedDatabase> {
   const embedded = await startEmbeddedDatabase({
     ...{ dataDir: target.folder.path, cacheDir: defaultCacheDir(process.env, homedir()) },
     ...{ env: process.env, log: silentLog, engines: [world.engine] },
   });
-  const database = await connectDatabase({ uri: embedded.uri, databaseName: 'prompt_gateway', log: silentLog });
+  const database = await openPages(
+    await connectDatabase({ uri: embedded.uri, databaseName: 'prompt_gateway', log: silentLog }),
+  );
   return {
     ...database,
     async close() {

@@ -122,7 +122,7 @@ describe('200', () => {
     expect(await idsOf({ status: 'held', integration_id: paused.id })).toEqual([]);
   });
 
-  it('estimates the total of thousands, and says so', async () => {
+  it('estimates the total of thousands from samples, and says so, on a server that reads all that it counts', async () => {
     const integration = await create();
     await setup.service.call('POST', `${integration.path}/pause`);
     const { id } = await sendTest(setup.service, integration);
@@ -131,7 +131,6 @@ describe('200', () => {
     // Each of them stands for 64.
     const samples = Array.from({ length: 80 }, (_, index) => ({
       ...{ ...found, _id: `00${randomUUID().slice(2)}`, status: index < 3 ? 'failed' : 'delivered' },
-      ...{ sample: integration.id, list_sample: 'all' },
       created_at: new Date(Date.parse('2025-03-01T12:00:00Z') + index * 60_000),
     }));
     await deliveries.insertMany(samples);
@@ -144,9 +143,14 @@ describe('200', () => {
       expect(answer.status).toBe(200);
       return answer.body.pagination as object;
     };
+    const isEstimated = !setup.database.pages.readsInOrder;
+    const each = isEstimated ? 64 : 1;
     for (const target of [path, `${integration.path}/deliveries`]) {
-      expect(await paginationOf(target, {})).toMatchObject({ total: 80 * 64, total_estimated: true });
-      expect(await paginationOf(target, { status: 'delivered' })).toMatchObject({ total: 77 * 64 });
+      expect(await paginationOf(target, {})).toMatchObject({
+        total: 80 * each,
+        ...(isEstimated && { total_estimated: true }),
+      });
+      expect(await paginationOf(target, { status: 'delivered' })).toMatchObject({ total: 77 * each });
       // Few are counted, and what is all on one page is too.
       const few = await paginationOf(target, { status: 'failed', limit: '2' });
       expect(few).toEqual({ total: 3, limit: 2, offset: 0, next: expect.any(String) });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MongoServerError } from 'mongodb';
-import type { Database } from '../../src/db/client.ts';
+import type { PagedDatabase } from '../../src/db/pages.ts';
 import { createExpiry } from '../../src/db/expiry.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 import { createStatistics, type Statistics } from '../../src/statistics/statistics.ts';
@@ -101,7 +101,7 @@ describe('over time', () => {
   afterAll(() => database.drop());
 
   const clock = createStandingClock('2026-11-06T12:00:00Z');
-  const create = (over: Database = database): Statistics =>
+  const create = (over: PagedDatabase = database): Statistics =>
     createStatistics({ store: createStatisticsStore(over), clock, random: systemRandom });
   const succeeded = { age: undefined, latencyMs: 100, result: { usage: { inputTokens: 1, outputTokens: 2 } } };
   const promptId = (): string => systemRandom.uuid();
@@ -223,7 +223,7 @@ describe('over time', () => {
     statistics.requested(200, false);
     await statistics.flush();
     clock.set('2026-11-15T00:00:00Z');
-    await createExpiry({ database, indexes: [statisticsIndexes], now: clock.now, pauseMs: 0 })();
+    await createExpiry({ database, indexes: [statisticsIndexes], now: clock.now })();
     const left = await collection.find().sort({ _id: 1 }).toArray();
     expect(left.map(({ _id }) => _id)).toEqual([`prompt/${id}/2026-11-13`, 'service//2026-11-13']);
     for (const { expires_at } of left) expect(expires_at < new Date('2026-11-15T15:00:00Z')).toBe(true);

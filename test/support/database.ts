@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { connectDatabase, type Database } from '../../src/db/client.ts';
+import { connectDatabase } from '../../src/db/client.ts';
+import { ensureIndexes, type CollectionIndexes } from '../../src/db/indexes.ts';
+import { openPages } from '../../src/db/open-pages.ts';
+import type { PagedDatabase } from '../../src/db/pages.ts';
 import { silentLog } from './log.ts';
 
-export interface TestDatabase extends Database {
+export interface TestDatabase extends PagedDatabase {
   readonly uri: string;
   readonly databaseName: string;
   /** Drops the database and closes the connections. */
@@ -22,6 +25,19 @@ export function testDatabaseUri(): string {
   return uri;
 }
 
+/** Opens a database with the client of the service. */
+export async function openDatabase(uri: string, databaseName: string): Promise<PagedDatabase> {
+  return openPages(await connectDatabase({ uri, databaseName, log: silentLog }));
+}
+
+/** Creates the indexes of stores, in a database without documents. */
+export async function createIndexes(
+  { db, pages }: PagedDatabase,
+  declared: readonly CollectionIndexes[],
+): Promise<void> {
+  await ensureIndexes(db, pages.indexes(declared));
+}
+
 /**
  * Creates a database for one test file, with the client of the service. Drop it in `afterAll`.
  *
@@ -29,7 +45,7 @@ export function testDatabaseUri(): string {
  */
 export async function createTestDatabase(uri: string = testDatabaseUri()): Promise<TestDatabase> {
   const databaseName = `test_${randomUUID()}`;
-  const database = await connectDatabase({ uri, databaseName, log: silentLog });
+  const database = await openDatabase(uri, databaseName);
   return {
     ...database,
     uri,

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 import { BSON } from 'mongodb';
 import { reservePort } from './ports.ts';
 
@@ -45,14 +47,14 @@ export const writeLosses: readonly [string, Loss][] = [
 
 /**
  * A TCP proxy in front of a MongoDB server that loses messages on request. It reads only as much of the wire protocol
- * as it needs to distinguish commands.
+ * as it needs to distinguish commands, so it speaks TLS only with the server.
  */
 export class LossyProxy {
   /** Connection string of the proxy: one server, with the credentials and options of the upstream server. */
   readonly uri: string;
   /** Every command that the server received through the proxy since the last `forget()`. */
   readonly seen: SeenCommand[] = [];
-  readonly #upstream: { host: string; port: number };
+  readonly #connect: () => Socket;
   readonly #port: number;
   readonly #armed: ArmedLoss[] = [];
   readonly #sockets = new Set<Socket>();
@@ -64,9 +66,9 @@ export class LossyProxy {
   private constructor(upstreamUri: string, server: Server) {
     this.#server = server;
     this.#port = (server.address() as AddressInfo).port;
-    const { uri, host, port } = throughProxy(upstreamUri, this.#port);
+    const { uri, connect } = throughProxy(upstreamUri, this.#port);
     this.uri = uri;
-    this.#upstream = { host, port };
+    this.#connect = connect;
     this.#serve(server);
   }
 
@@ -123,7 +125,7 @@ export class LossyProxy {
 
   #serve(server: Server): void {
     server.on('connection', (client) => {
-      this.#relay(client, connect(this.#upstream.port, this.#upstream.host));
+      this.#relay(client, this.#connect());
     });
   }
 
@@ -243,17 +245,42 @@ function answerLike(frame: Buffer, change: (body: BSON.Document) => BSON.Documen
   return answer;
 }
 
-function throughProxy(upstreamUri: string, port: number): { uri: string; host: string; port: number } {
+function throughProxy(upstreamUri: string, proxyPort: number): { uri: string; connect: () => Socket } {
   const parts = /^mongodb:\/\/(.*@)?([^/?,@]+)[^/?]*(?:\/([^?]*))?(?:\?(.*))?$/.exec(upstreamUri);
   if (parts === null) throw new Error('the proxy needs a mongodb:// URI');
   const [, credentials = '', address = '', path = '', query = ''] = parts;
-  const upstream = new URL(`tcp://${address}`);
+  const { hostname: host, port: number } = new URL(`tcp://${address}`);
+  const port = number === '' ? 27017 : Number(number);
   const options = query
     .split('&')
-    .filter((option) => option !== '' && !/^(replicaSet|directConnection)=/i.test(option));
+    .filter((option) => option !== '' && !/^(replicaSet|directConnection|tls\w*|ssl)=/i.test(option));
   return {
-    uri: `mongodb://${credentials}127.0.0.1:${port}/${path}?${[...options, 'directConnection=true'].join('&')}`,
-    host: upstream.hostname,
-    port: upstream.port === '' ? 27017 : Number(upstream.port),
+    uri: `mongodb://${credentials}127.0.0.1:${proxyPort}/${path}?${[...options, 'directConnection=true'].join('&')}`,
+    connect: connector(
+      host,
+      port,
+      new Map([...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value])),
+    ),
   };
+}
+
+/** Connects to a server by TLS if its connection string says so. @param options by their names in lower case */
+function connector(host: string, port: number, options: ReadonlyMap<string, string>): () => Socket {
+  const isOn = (name: string): boolean => options.get(name) === 'true';
+  if (!isOn('tls') && !isOn('ssl')) return () => connect(port, host);
+  const file = (name: string): Buffer | undefined => {
+    const path = options.get(name);
+    return path === undefined ? undefined : readFileSync(path);
+  };
+  const [ca, own] = [file('tlscafile'), file('tlscertificatekeyfile')];
+  const isChecked = !isOn('tlsinsecure') && !isOn('tlsallowinvalidcertificates');
+  const settings = {
+    host,
+    port,
+    ...(ca && { ca }),
+    ...(own && { cert: own, key: own }),
+    rejectUnauthorized: isChecked,
+  };
+  return () =>
+    connectSecurely({ ...settings, ...(isOn('tlsallowinvalidhostnames') && { checkServerIdentity: () => undefined }) });
 }

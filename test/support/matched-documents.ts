@@ -1,17 +1,19 @@
 import type { Collection, Db, Document } from 'mongodb';
 import type { Database } from '../../src/db/client.ts';
+import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
+import type { PagedDatabase } from '../../src/db/pages.ts';
 
 /** Counts the documents that commands make a server read. */
 export interface MatchedDocuments {
-  /** The same database as another one, but with counted commands. */
-  readonly database: Database;
+  /** The same database as another one, but with counted commands of short reads. */
+  readonly database: PagedDatabase;
   /** The highest number of documents that one command read since the last call, and the filter of that command. */
   most(): Promise<{ readonly documents: number; readonly filter: string }>;
 }
 
 /**
  * Counts the documents that each command makes a server read, for a server that reads everything that a filter matches,
- * whatever the limit, and that uses an index only for equalities followed by one range (see `src/db/narrow-reads.ts`).
+ * whatever the limit, and that uses an index only for equalities followed by one range (see `src/db/narrow/narrow-pages.ts`).
  */
 export function countMatchedDocuments(database: Database): MatchedDocuments {
   let counts: Promise<{ documents: number; filter: string }>[] = [];
@@ -47,10 +49,10 @@ export function countMatchedDocuments(database: Database): MatchedDocuments {
     insertMany: (documents: Document[], options?: Document) => collection.insertMany(documents, options),
   });
   return {
-    database: {
+    database: withNarrowPages({
       ...database,
       db: { collection: (name: string) => watched(database.db.collection(name)) } as unknown as Db,
-    },
+    }),
     async most() {
       const seen = await Promise.all(counts);
       counts = [];

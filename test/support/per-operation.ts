@@ -1,8 +1,7 @@
 /** The set-up for tests of operations. */
 import { afterAll, beforeAll } from '@jest/globals';
-import { connectDatabase, type Database } from '../../src/db/client.ts';
-import { testDatabaseUri } from './database.ts';
-import { silentLog } from './log.ts';
+import type { PagedDatabase } from '../../src/db/pages.ts';
+import { openDatabase, testDatabaseUri } from './database.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
 
 export const problem = (slug: string): string => `urn:prompt-gateway:problem:${slug}`;
@@ -16,13 +15,13 @@ export function problemIn(body: unknown): string | undefined {
 /** A service and its database, for states that cannot be reached over HTTP. */
 export interface Setup {
   readonly service: TestService;
-  readonly database: Database;
+  readonly database: PagedDatabase;
 }
 
 /** Starts a service for the tests of a file. */
 export function setUp(environment: Record<string, string> = {}): Setup {
   let service: TestService | undefined;
-  let database: Database | undefined;
+  let database: PagedDatabase | undefined;
   beforeAll(async () => {
     service = await startTestService({ environment });
     database = await openDatabaseOf(service);
@@ -47,9 +46,8 @@ function started<T>(value: T | undefined): T {
 }
 
 /** Another connection to the database of a service. */
-export function openDatabaseOf(service: TestService): Promise<Database> {
-  const databaseName = service.environment['MONGODB_DATABASE'] ?? '';
-  return connectDatabase({ uri: testDatabaseUri(), databaseName, log: silentLog });
+export function openDatabaseOf(service: TestService): Promise<PagedDatabase> {
+  return openDatabase(testDatabaseUri(), service.environment['MONGODB_DATABASE'] ?? '');
 }
 
 /** Starts another service on the same database and files, like a second process. */

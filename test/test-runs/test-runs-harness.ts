@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import type { Database } from '../../src/db/client.ts';
+import type { PagedDatabase } from '../../src/db/pages.ts';
 import { create } from '../prompts/prompts-harness.ts';
 import { openDatabaseOf, type Setup } from '../support/per-operation.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
@@ -30,7 +30,7 @@ function withMock(mock: MockProvider): Record<string, string> {
 
 /** Starts service and provider for the tests of a file. */
 export function setUpTestRuns(environment: () => Promise<Record<string, string>> = async () => ({})): Harness {
-  let started: { mock: MockProvider; service: TestService; database: Database } | undefined;
+  let started: { mock: MockProvider; service: TestService; database: PagedDatabase } | undefined;
   const get = (): NonNullable<typeof started> => {
     if (started === undefined) throw new Error('only after beforeAll');
     return started;

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Db } from 'mongodb';
-import { connectDatabase, type Database } from '../../src/db/client.ts';
+import type { PagedDatabase } from '../../src/db/pages.ts';
 import { createDueTimes } from '../../src/webhooks/lanes/due-times.ts';
 import { createLaneStore, type LaneStore } from '../../src/webhooks/lanes/lane-store.ts';
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
-import { silentLog } from '../support/log.ts';
+import { openDatabase } from '../support/database.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { quickTiming, settableClock, startHarness, takeoverTiming, type Harness } from './webhooks-harness.ts';
 import { until } from '../support/until.ts';
@@ -57,7 +57,7 @@ describe('the lane store', () => {
 });
 
 /** The same database, with an action before each update of a single document in a collection. */
-function beforeUpdates(database: Database, collection: string, act: () => Promise<void>): Database {
+function beforeUpdates(database: PagedDatabase, collection: string, act: () => Promise<void>): PagedDatabase {
   const db = new Proxy(database.db, {
     get(target, member: keyof Db) {
       if (member !== 'collection') return target[member];
@@ -227,7 +227,7 @@ describe('several engines', () => {
   it('take over from one that lost its database, and lose nothing', async () => {
     receiver.always({ kind: 'answer', delay: 300 });
     const { uri, databaseName } = harness.database;
-    const own = await connectDatabase({ uri, databaseName, log: silentLog });
+    const own = await openDatabase(uri, databaseName);
     const [first, second] = [
       harness.createEngine({ on: own, timing: takeoverTiming }),
       harness.createEngine({ timing: takeoverTiming }),

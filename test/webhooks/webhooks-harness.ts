@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Collection } from 'mongodb';
-import { ensureIndexes } from '../../src/db/indexes.ts';
-import type { Database } from '../../src/db/client.ts';
+import type { PagedDatabase } from '../../src/db/pages.ts';
 import { createLookUp } from '../../src/outbound/look-up.ts';
 import type { OutboxEntry } from '../../src/events/event.ts';
 import { serialiseEvent } from '../../src/events/serialise.ts';
@@ -27,7 +26,7 @@ import {
   type WebhookDependencies,
   type Webhooks,
 } from '../../src/webhooks/webhooks.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createIndexes, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
 import { until } from '../support/until.ts';
 import { readList } from '../support/read-list.ts';
@@ -89,7 +88,7 @@ export interface Harness {
   readonly directory: IntegrationDirectory;
   readonly deliveries: DeliveryStore;
   /** Another engine on the same database, like another process. It is not started. */
-  createEngine(options?: Partial<WebhookDependencies> & { readonly on?: Database }): Webhooks;
+  createEngine(options?: Partial<WebhookDependencies> & { readonly on?: PagedDatabase }): Webhooks;
   addIntegration(receiver: NewReceiver): Promise<string>;
   /** Changes an integration as an operator does. */
   edit(id: string, change: (integration: Integration) => Integration): Promise<void>;
@@ -113,7 +112,7 @@ export interface Harness {
 }
 
 /** An engine with short times that can send to this machine. */
-export function engineOn(database: Database, options: Partial<WebhookDependencies> = {}): Webhooks {
+export function engineOn(database: PagedDatabase, options: Partial<WebhookDependencies> = {}): Webhooks {
   return createWebhooks({
     ...system,
     database,
@@ -130,7 +129,7 @@ export function engineOn(database: Database, options: Partial<WebhookDependencie
 
 export async function startHarness(): Promise<Harness> {
   const database = await createTestDatabase();
-  await ensureIndexes(database.db, [
+  await createIndexes(database, [
     ...webhookIndexes,
     integrationIndexes,
     { collection: 'orders', indexes: [{ ...outboxIndex }] },

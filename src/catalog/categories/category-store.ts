@@ -1,8 +1,6 @@
 import type { Collection } from 'mongodb';
-import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
-import { createListByTime } from '../../db/list-by-time.ts';
-import { everySample, fetchById, sampleField, sampleIndex, type Sampled } from '../../db/narrow-reads.ts';
+import type { PagedDatabase } from '../../db/pages.ts';
 import { compareAndSet, insertOnce, read, type StampedDocument } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../events/outbox.ts';
@@ -33,7 +31,7 @@ export interface CategoryStore {
   replace(category: Category, events: readonly OutboxEntry[]): Promise<Category | undefined>;
 }
 
-type CategoryDocument = StampedDocument & WithOutbox & Sampled & Document<typeof categoryFields.table>;
+type CategoryDocument = StampedDocument & WithOutbox & Document<typeof categoryFields.table>;
 
 const collectionName = 'categories';
 
@@ -42,32 +40,28 @@ export const categoryIndexes: CollectionIndexes = {
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
-    sampleIndex('created_at'),
     outboxIndex,
   ],
 };
 
-export function createCategoryStore(database: Database): CategoryStore {
+export function createCategoryStore(database: PagedDatabase): CategoryStore {
   const categories: Collection<CategoryDocument> = database.db.collection(collectionName);
-  const listByTime = createListByTime(fromDocument);
+  const listByTime = database.pages.listsOf(fromDocument);
 
   return {
     async insert(category) {
-      // A UUID follows `cat_`.
-      const sample = sampleField(category.id.slice(4));
-      const document = { ...categoryFields.toDocument(category), ...sample, outbox: [] };
+      const document = { ...categoryFields.toDocument(category), outbox: [] };
       return (await insertOnce(categories, document)).outcome === 'done';
     },
     async find(id) {
       const document = await read(() => categories.findOne({ _id: id }));
       return document === null ? undefined : fromDocument(document);
     },
-    findAll: (ids) => fetchById(categories, ids, fromDocument),
+    findAll: (ids) => database.pages.byId(categories, ids, fromDocument),
     list: ({ locationId, archived }) =>
       listByTime({
-        ...{ collection: categories, time: 'created_at', samples: { sample: everySample }, span: {} },
+        ...{ collection: categories, time: 'created_at', rest: archivedIn(archived) },
         where: locationId === undefined ? {} : { location_id: locationId },
-        rest: archivedIn(archived),
       }),
     async replace(category, events) {
       const { id, revision } = category;

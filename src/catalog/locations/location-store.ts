@@ -1,8 +1,6 @@
 import type { Collection } from 'mongodb';
-import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
-import { createListByTime } from '../../db/list-by-time.ts';
-import { everySample, existingIds, sampleField, sampleIndex, type Sampled } from '../../db/narrow-reads.ts';
+import type { PagedDatabase } from '../../db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../db/writes.ts';
 import type { Document } from '../../fields/fields.ts';
 import type { Listing } from '../../lists/listing.ts';
@@ -36,7 +34,7 @@ interface SpanFields {
   next_fiscal_day_begins_at?: Date;
   next_fiscal_day_ends_at: Date;
 }
-type LocationDocument = StampedDocument & Sampled & Document<typeof locationFields.table> & SpanFields;
+type LocationDocument = StampedDocument & Document<typeof locationFields.table> & SpanFields;
 
 const collectionName = 'locations';
 
@@ -44,21 +42,19 @@ export const locationIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
-    sampleIndex('created_at'),
     { key: { next_fiscal_day_ends_at: 1 }, name: 'next_fiscal_day_ends_at_1' },
   ],
 };
 
-export function createLocationStore(database: Database): LocationStore {
+export function createLocationStore(database: PagedDatabase): LocationStore {
   const locations: Collection<LocationDocument> = database.db.collection(collectionName);
-  const listByTime = createListByTime(fromDocument);
+  const listByTime = database.pages.listsOf(fromDocument);
 
   return {
     async insert(location) {
       const document = {
         ...locationFields.toDocument(location),
         ...toSpanFields(location.nextFiscalDay),
-        ...sampleField(location.id),
       };
       return (await insertOnce(locations, document)).outcome === 'done';
     },
@@ -66,12 +62,9 @@ export function createLocationStore(database: Database): LocationStore {
       const document = await read(() => locations.findOne({ _id: id }));
       return document === null ? undefined : fromDocument(document);
     },
-    existing: (ids) => existingIds(locations, ids),
+    existing: (ids) => database.pages.existing(locations, ids),
     list: (archived) =>
-      listByTime({
-        ...{ collection: locations, where: {}, rest: archivedIn(archived), time: 'created_at', span: {} },
-        ...{ samples: { sample: everySample }, samplesPerPart: 1 },
-      }),
+      listByTime({ collection: locations, where: {}, time: 'created_at', rest: archivedIn(archived) }),
     async replace(location, present) {
       const update = locationFields.toUpdate(location);
       const result = await compareAndSet(locations, {

@@ -1,8 +1,6 @@
 import type { Collection } from 'mongodb';
-import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
-import { createListByTime } from '../../db/list-by-time.ts';
-import { everySample, fetchById, sampleField, sampleIndex, type Sampled } from '../../db/narrow-reads.ts';
+import type { PagedDatabase } from '../../db/pages.ts';
 import { compareAndSet, insertOnce, read, type StampedDocument } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../events/outbox.ts';
@@ -34,7 +32,7 @@ export interface ProductStore {
   replace(product: Product, events: readonly OutboxEntry[]): Promise<Product | undefined>;
 }
 
-type ProductDocument = StampedDocument & WithOutbox & Sampled & Document<typeof productFields.table>;
+type ProductDocument = StampedDocument & WithOutbox & Document<typeof productFields.table>;
 
 const collectionName = 'products';
 
@@ -44,31 +42,30 @@ export const productIndexes: CollectionIndexes = {
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
     { key: { category_id: 1, created_at: -1, _id: 1 }, name: 'category_id_1_created_at_-1__id_1' },
-    sampleIndex('created_at'),
     outboxIndex,
   ],
 };
 
-export function createProductStore(database: Database): ProductStore {
+export function createProductStore(database: PagedDatabase): ProductStore {
   const products: Collection<ProductDocument> = database.db.collection(collectionName);
-  const listByTime = createListByTime(fromDocument);
+  const listByTime = database.pages.listsOf(fromDocument);
 
   return {
     async insert(product) {
-      const document = { ...productFields.toDocument(product), ...sampleField(product.id), outbox: [] };
+      const document = { ...productFields.toDocument(product), outbox: [] };
       return (await insertOnce(products, document)).outcome === 'done';
     },
     async find(id) {
       const document = await read(() => products.findOne({ _id: id }));
       return document === null ? undefined : fromDocument(document);
     },
-    findAll: (ids) => fetchById(products, ids, fromDocument),
+    findAll: (ids) => database.pages.byId(products, ids, fromDocument),
     list({ locationId, categoryId, archived }) {
       // One index is enough, because a category belongs to one location.
       const ofLocation = locationId === undefined ? undefined : { location_id: locationId };
       const ofCategory = categoryId === undefined ? undefined : { category_id: categoryId };
       return listByTime({
-        ...{ collection: products, time: 'created_at', samples: { sample: everySample }, span: {} },
+        ...{ collection: products, time: 'created_at' },
         where: ofCategory ?? ofLocation ?? {},
         rest: { ...(ofCategory === undefined ? {} : ofLocation), ...archivedIn(archived) },
       });

@@ -1,9 +1,10 @@
 import type { Document } from 'mongodb';
+import { indexNames } from '../indexes.ts';
 import type { Migration } from './migration.ts';
 
 /**
- * Releases without samples wrote documents that `narrow-reads.ts` would leave out of its estimates. What the samples of
- * a list have in common, by collection; an expression for each field.
+ * Releases without samples wrote documents that `narrow/narrow-pages.ts` would leave out of its estimates. What the
+ * samples of a list have in common, by collection; an expression for each field.
  */
 const sampleFields: Readonly<Record<string, Document>> = {
   api_keys: { sample: 'all' },
@@ -29,7 +30,8 @@ const sampledIds = { $gte: '00', $lt: '04' } as const;
 export const markSamples: Migration = {
   version: 2,
   title: 'mark one document of 64 as a sample',
-  async run({ change }) {
+  async run({ pages, change }) {
+    if (pages.readsInOrder) return;
     for (const [collection, fields] of Object.entries(sampleFields)) {
       await change(collection, (db) =>
         db
@@ -37,5 +39,10 @@ export const markSamples: Migration = {
           .updateMany({ _id: sampledIds, sample: { $exists: false } }, [{ $set: fields }]),
       );
     }
+  },
+  // The collection has documents since the first start.
+  async isUndone(db, { readsInOrder }) {
+    const names = await indexNames(db, 'api_keys');
+    return !readsInOrder && names.size > 0 && !names.has('sample_1_created_at_1');
   },
 };

@@ -12,6 +12,7 @@
  *   version that introduced the new one as `oldestReader`: releases that do not know it refuse to start from then on.
  */
 import type { Db } from 'mongodb';
+import type { Pages } from '../pages.ts';
 
 export interface Migration {
   /** The schema version of the data after it: that of the migration before, plus 1. */
@@ -23,12 +24,17 @@ export interface Migration {
   /** The smallest schema version that a release must know to read the data afterwards. Only if it removes something. */
   readonly oldestReader?: number;
   run(tools: MigrationTools): Promise<void>;
-  /** Whether a release without schema versions has started since and undone it. */
-  isUndone?(db: Db): Promise<boolean>;
+  /**
+   * Whether it has been undone since: by a release without schema versions, or because the data was copied to a server
+   * of another kind.
+   */
+  isUndone?(db: Db, pages: Pages): Promise<boolean>;
 }
 
 /** What a migration changes data with. */
 export interface MigrationTools {
+  /** Tells what the server needs. */
+  readonly pages: Pick<Pages, 'readsInOrder'>;
   /**
    * Runs one command that can be repeated. It may take minutes. It is repeated while the database is unavailable, and
    * followed by a pause, so that requests are served in between.

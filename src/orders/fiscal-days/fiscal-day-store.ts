@@ -1,8 +1,6 @@
 import { Binary, type Collection } from 'mongodb';
-import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
-import { createListByTime } from '../../db/list-by-time.ts';
-import { sampleIndex, sampling } from '../../db/narrow-reads.ts';
+import type { PagedDatabase } from '../../db/pages.ts';
 import { insertOnce, read, type StampedDocument } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../events/outbox.ts';
@@ -32,8 +30,6 @@ interface FiscalDayDocument extends StampedDocument, WithOutbox {
   cause: FiscalDay['cause'];
   /** Ids of the orders that the day counts, 16 bytes each. */
   counted: Binary;
-  /** The location's id; of one day in 64. */
-  sample?: string;
 }
 
 const collectionName = 'fiscal_days';
@@ -42,16 +38,15 @@ export const fiscalDayIndexes: CollectionIndexes = {
   collection: collectionName,
   indexes: [
     // Days are closed one after the other.
-    { key: { location_id: 1, cut_at: -1, _id: 1 }, name: 'location_id_1_cut_at_-1__id_1' },
-    sampleIndex('cut_at'),
+    { key: { location_id: 1, cut_at: -1, _id: -1 }, name: 'location_id_1_cut_at_-1__id_-1' },
     outboxIndex,
   ],
 };
 
-export function createFiscalDayStore(database: Database): FiscalDayStore {
+export function createFiscalDayStore(database: PagedDatabase): FiscalDayStore {
   const days: Collection<FiscalDayDocument> = database.db.collection(collectionName);
   const shown = { projection: { counted: 0, outbox: 0 } } as const;
-  const listByTime = createListByTime<FiscalDayDocument, FiscalDay>(fromDocument, shown);
+  const listByTime = database.pages.listsOf<FiscalDayDocument, FiscalDay>(fromDocument, shown);
 
   return {
     async insert(day, countedIds, events) {
@@ -65,7 +60,6 @@ export function createFiscalDayStore(database: Database): FiscalDayStore {
         currency: day.currency,
         cause: day.cause,
         counted: new Binary(packIds(countedIds)),
-        ...((Date.parse(day.date) / 86_400_000) % sampling === 0 ? { sample: day.locationId } : {}),
         outbox: toOutboxDocuments(events),
       };
       return (await insertOnce(days, document)).outcome === 'done';
@@ -81,9 +75,9 @@ export function createFiscalDayStore(database: Database): FiscalDayStore {
     },
     list: (locationId) =>
       listByTime({
-        ...{ collection: days, where: { location_id: locationId }, time: 'cut_at', span: {} },
+        ...{ collection: days, where: { location_id: locationId }, time: 'cut_at' },
         // Days that were closed at the same instant are ordered by their dates, with which their ids end.
-        ...{ ties: 'descending', samples: { sample: locationId }, samplesPerPart: 1 },
+        ties: 'descending',
       }),
   };
 }

@@ -1,10 +1,9 @@
 import type { Collection } from 'mongodb';
-import type { Database } from '../../db/client.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
-import { fetchInOrder } from '../../db/narrow-reads.ts';
+import type { PagedDatabase } from '../../db/pages.ts';
 import { read, upsertOnce } from '../../db/writes.ts';
 import type { Listing } from '../../lists/listing.ts';
-import { createArchive, type Archive } from '../archive-store.ts';
+import { createArchive, numberedEntries, type Archive } from '../archive-store.ts';
 import type { LabelMove } from './label.ts';
 
 /**
@@ -42,10 +41,10 @@ export const labelIndexes: readonly CollectionIndexes[] = [
 ];
 
 /** Keeps earlier moves of labels in the collection `label_moves`. */
-export function createLabelMoveStore(database: Database): LabelMoveStore {
+export function createLabelMoveStore(database: PagedDatabase): LabelMoveStore {
   const moves: Collection<MoveDocument> = database.db.collection(collectionName);
   return {
-    ...createArchive(moves, 'sequence'),
+    ...createArchive(database.pages, moves, 'sequence'),
     async archive(promptId, move) {
       await upsertOnce(moves, toDocument(promptId, move));
     },
@@ -55,19 +54,15 @@ export function createLabelMoveStore(database: Database): LabelMoveStore {
       return document === null ? undefined : fromDocument(document);
     },
     list: (promptId, last) => ({
-      positions(start, most) {
-        const latest = 'after' in start ? Math.min(start.after.at - 1, last.sequence) : last.sequence - start.offset;
-        const length = Math.max(0, Math.min(latest, most));
-        return Promise.resolve(Array.from({ length }, (_, index) => ({ at: latest - index, id: '' })));
-      },
-      async *entries(positions) {
-        const archived = positions.filter(({ at }) => at !== last.sequence);
-        if (archived.length < positions.length) yield [{ at: last.sequence, id: '' }, last];
-        const ids = archived.map(({ at }) => moveId(promptId, last.name, at));
-        for await (const document of fetchInOrder(moves, ids)) {
-          yield [{ at: document.sequence, id: '' }, fromDocument(document)];
-        }
-      },
+      entries: (start, most) =>
+        numberedEntries(start, most, {
+          last: last.sequence,
+          current: last,
+          async *archived(numbers) {
+            const ids = numbers.map((sequence) => moveId(promptId, last.name, sequence));
+            for await (const [, document] of database.pages.fetch(moves, ids)) yield document && fromDocument(document);
+          },
+        }),
       total: () => Promise.resolve(last.sequence),
     }),
   };

@@ -1,4 +1,3 @@
-import type { everySample } from '../../db/narrow-reads.ts';
 import type { EventType } from '../../events/event.ts';
 import type { SendError } from '../sending/send-error.ts';
 import type { Attempt, Delivery, DeliveryStatus, Outcome } from './delivery.ts';
@@ -29,12 +28,6 @@ export interface DeliveryDocument {
   failures: number;
   /** Outcome of the last attempt that ended. */
   last_outcome?: Outcome;
-  /** The integration's id; present in one delivery of 64. */
-  sample?: string;
-  /** Present in the same deliveries, for lists across integrations. */
-  list_sample?: typeof everySample;
-  /** The integration's id; present only while a sampled delivery is pending. */
-  lane_sample?: string;
   finished_at?: Date;
   expires_at?: Date;
 }

@@ -1,20 +1,7 @@
 import { Binary, type AnyBulkWriteOperation, type Collection, type Document, type Filter } from 'mongodb';
 import { insertMissing } from '../../db/bulk-writes.ts';
-import type { Database } from '../../db/client.ts';
 import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
-import { createListByTime } from '../../db/list-by-time.ts';
-import {
-  cut,
-  everySample,
-  idsAtOnce,
-  isSample,
-  matching,
-  positions,
-  sampleIndex,
-  walkIds,
-  type Source,
-  type Span,
-} from '../../db/narrow-reads.ts';
+import type { PagedDatabase, Source } from '../../db/pages.ts';
 import { read, writeIdempotently } from '../../db/writes.ts';
 import type { Listing } from '../../lists/listing.ts';
 import type { EventType } from '../../events/event.ts';
@@ -140,14 +127,6 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
         name: 'undelivered_status_1_created_at_-1__id_1',
         partialFilterExpression: { status: { $gt: delivered } },
       },
-      // These contain one delivery of 64. They show how the others are distributed in those above; see narrow-reads.ts.
-      sampleIndex('created_at'),
-      sampleIndex('created_at', 'list_sample'),
-      {
-        key: { lane_sample: 1, next_attempt_at: 1 },
-        name: 'lane_sample_1_next_attempt_at_1',
-        partialFilterExpression: { lane_sample: { $gt: '' } },
-      },
       expiryIndex,
     ],
   },
@@ -162,15 +141,16 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
 ];
 
 /** Removes a delivery from the index of pending deliveries. */
-const unsetWhenFinished = { lane: '', lane_sample: '', next_attempt_at: '' } as const;
+const unsetWhenFinished = { lane: '', next_attempt_at: '' } as const;
 
-/** Samples in a part of the due deliveries: a little more than a lane reads at once. */
-const duePartSamples = 6;
+/** Deliveries that one command expires. */
+const expiredAtOnce = 100;
 
-export function createDeliveryStore(database: Database): DeliveryStore {
+export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
+  const { pages } = database;
   const deliveries: Collection<DeliveryDocument> = database.db.collection('deliveries');
   const attempts: Collection<AttemptDocument> = database.db.collection('attempts');
-  const listByTime = createListByTime<DeliveryDocument, Delivery>(fromDeliveryDocument, {
+  const listByTime = pages.listsOf<DeliveryDocument, Delivery>(fromDeliveryDocument, {
     projection: { body: 0 },
     estimatesTotal: true,
   });
@@ -180,19 +160,9 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     collection: deliveries,
     where: { lane: integrationId },
     time: 'next_attempt_at',
-    samples: { lane_sample: integrationId },
     span: { until },
-    samplesPerPart: duePartSamples,
-    ...(rest === undefined ? {} : { rest }),
+    rest,
   });
-
-  const removeAttempts = (integrationId: string, pause: () => Promise<void>): Promise<void> =>
-    walkIds('', async (range) => {
-      const filter: Filter<AttemptDocument> = { integration_id: integrationId, delivery_id: range };
-      const { deletedCount } = await writeIdempotently(() => attempts.deleteMany(filter));
-      if (deletedCount > 0) await pause();
-      return { documents: deletedCount };
-    });
 
   return {
     async insertMissing(added, createdAt, stamps) {
@@ -214,9 +184,6 @@ export function createDeliveryStore(database: Database): DeliveryStore {
           status: 'pending',
           lane: delivery.integrationId,
           next_attempt_at: firstDue(createdAt),
-          ...(isSample(id)
-            ? { sample: delivery.integrationId, lane_sample: delivery.integrationId, list_sample: everySample }
-            : {}),
           stamp: stamp ?? 0,
           tries: stamp === undefined ? 0 : 1,
           failures: 0,
@@ -227,13 +194,10 @@ export function createDeliveryStore(database: Database): DeliveryStore {
     async due(integrationId, now, limit, except) {
       const found: DeliveryWithBody[] = [];
       const isTaken = new Set(except);
-      const source = owed(integrationId, after(now));
-      for (const part of await cut(source)) {
-        // Deliveries with a place are left out here: with a condition on their ids, some servers would read everything
-        // that is due.
-        const remaining = limit - found.length + isTaken.size;
-        const [{ $match: filter }] = matching(source, part) as [{ $match: Filter<DeliveryDocument> }];
-        const some = await read(() => deliveries.find(filter).sort({ next_attempt_at: 1 }).limit(remaining).toArray());
+      // Deliveries with a place are left out here: with a condition on their ids, some servers would read everything
+      // that is due.
+      const due = pages.walk(owed(integrationId, after(now)), { limit: limit + isTaken.size });
+      for await (const some of due) {
         for (const document of some) {
           if (isTaken.has(document._id)) continue;
           found.push({ ...fromDeliveryDocument(document), body: document.body.buffer });
@@ -308,15 +272,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       await writeIdempotently(() => deliveries.bulkWrite(operations, { ordered: false }));
     },
 
-    async anyDue(integrationId, now) {
-      const soon = { $lt: after(now) };
-      const projection = { _id: 1 };
-      // Samples first: they are few, and if one is due, the others need not be read.
-      const bySample: Filter<DeliveryDocument> = { lane_sample: integrationId, next_attempt_at: soon };
-      if ((await read(() => deliveries.findOne(bySample, { projection }))) !== null) return true;
-      const filter: Filter<DeliveryDocument> = { lane: integrationId, next_attempt_at: soon };
-      return (await read(() => deliveries.findOne(filter, { projection }))) !== null;
-    },
+    anyDue: (integrationId, now) => pages.exists(owed(integrationId, after(now))),
     async find(id) {
       const document = await read(() => deliveries.findOne({ _id: id }));
       return document === null ? undefined : { ...fromDeliveryDocument(document), body: document.body.buffer };
@@ -332,11 +288,11 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       let expired = 0;
       // A first attempt is due a day early (see firstDue).
       const source = owed(integrationId, dueBefore, { created_at: { $lt: dueBefore } });
-      for (const part of await cut(source)) {
-        const ids = (await positions(source, part)).map(({ _id }) => _id);
-        for (let start = 0; start < ids.length; start += idsAtOnce) {
+      for await (const some of pages.walk(source, { projection: { next_attempt_at: 1 } })) {
+        const ids = some.map(({ _id }) => _id);
+        for (let start = 0; start < ids.length; start += expiredAtOnce) {
           const filter: Filter<DeliveryDocument> = {
-            _id: { $in: ids.slice(start, start + idsAtOnce) },
+            _id: { $in: ids.slice(start, start + expiredAtOnce) },
             lane: integrationId,
             next_attempt_at: { $lt: dueBefore },
           };
@@ -353,26 +309,11 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       }
       return expired;
     },
-    async integrationsBetween(after, before) {
-      const between = { $gt: after, ...(before === undefined ? {} : { $lt: before }) };
-      // Samples first: an integration with thousands of deliveries has some.
-      const samples = await read(() => deliveries.find({ sample: between }, { projection: { sample: 1 } }).toArray());
-      if (samples.length > 0) return [...new Set(samples.flatMap(({ sample }) => sample ?? []))];
-      const filter: Filter<DeliveryDocument> = { integration_id: between };
-      const found = await read(() => deliveries.find(filter, { projection: { integration_id: 1 } }).toArray());
-      return [...new Set(found.map(({ integration_id }) => integration_id))];
-    },
+    integrationsBetween: (after, before) => pages.someValues(deliveries, 'integration_id', { after, before }),
     async removeAllOf(integrationId, pause) {
-      const source = deliveriesOf(deliveries, integrationId, {});
-      for (const part of await cut(source)) {
-        const ids = (await positions(source, part)).map(({ _id }) => _id);
-        for (let start = 0; start < ids.length; start += idsAtOnce) {
-          const some = { _id: { $in: ids.slice(start, start + idsAtOnce) } };
-          await writeIdempotently(() => deliveries.deleteMany(some));
-          await pause();
-        }
-      }
-      await removeAttempts(integrationId, pause);
+      const where = { integration_id: integrationId };
+      await pages.remove({ collection: deliveries, where, along: { time: 'created_at' } }, pause);
+      await pages.remove({ collection: attempts, where, along: { id: 'delivery_id' } }, pause);
     },
   };
 }
@@ -413,23 +354,7 @@ function listSource(
   const where = Object.fromEntries(indexed);
   return {
     ...{ collection, where, time: 'created_at', span: { since, until } },
-    ...(name === 'integration_id' ? { samples: { sample: integrationId } } : { samples: { list_sample: everySample } }),
-    ...(name === 'integration_id' || name === undefined ? {} : { samplesRest: where }),
-    ...(Object.keys(rest).length === 0 ? {} : { rest }),
-  };
-}
-
-/** The deliveries of an integration as a list, by `created_at`. */
-function deliveriesOf(
-  collection: Collection<DeliveryDocument>,
-  integrationId: string,
-  span: Span,
-  rest: Document = {},
-): Source<DeliveryDocument> {
-  return {
-    ...{ collection, where: { integration_id: integrationId }, time: 'created_at', span },
-    samples: { sample: integrationId },
-    ...(Object.keys(rest).length === 0 ? {} : { rest }),
+    ...(Object.keys(rest).length > 0 && { rest }),
   };
 }
 

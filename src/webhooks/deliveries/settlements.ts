@@ -23,7 +23,7 @@ export interface Settlements {
   abandon(): void;
 }
 
-/** On some servers the time for many ids grows with their square: see db/narrow-reads.ts. */
+/** On some servers the time for many ids grows with their square. */
 const largestBatch = 100;
 const pauseMs = 250;
 

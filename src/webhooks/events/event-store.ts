@@ -1,16 +1,7 @@
 import { Binary, type Collection } from 'mongodb';
 import { insertMissing } from '../../db/bulk-writes.ts';
-import type { Database } from '../../db/client.ts';
 import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
-import {
-  cut,
-  everySample,
-  fetchInOrder,
-  positions,
-  sampleField,
-  sampleIndex,
-  type Source,
-} from '../../db/narrow-reads.ts';
+import type { PagedDatabase, Source } from '../../db/pages.ts';
 import { read } from '../../db/writes.ts';
 import type { EventContent, EventType } from '../../events/event.ts';
 
@@ -58,20 +49,18 @@ interface EventDocument {
   body: Binary;
   recipients: string[];
   expires_at: Date;
-  /** Present in one event of 64. */
-  sample?: string;
 }
 
 const collectionName = 'events';
-/** Parts of a span that one page reads. */
-const partsAtOnce = 16;
+/** Events that one page looks at, at least. */
+const readAtOnce = 4_000;
 
 export const eventIndexes: CollectionIndexes = {
   collection: collectionName,
-  indexes: [{ key: { created_at: 1, _id: 1 }, name: 'created_at_1__id_1' }, sampleIndex('created_at'), expiryIndex],
+  indexes: [{ key: { created_at: 1, _id: 1 }, name: 'created_at_1__id_1' }, expiryIndex],
 };
 
-export function createEventStore(database: Database): EventStore {
+export function createEventStore(database: PagedDatabase): EventStore {
   const collection: Collection<EventDocument> = database.db.collection(collectionName);
   return {
     insertMissing(events, expiresAt) {
@@ -87,7 +76,6 @@ export function createEventStore(database: Database): EventStore {
           body: new Binary(body),
           recipients: [...recipients],
           expires_at: expiresAt,
-          ...sampleField(id),
         }),
       );
       return insertMissing(collection, documents);
@@ -98,34 +86,30 @@ export function createEventStore(database: Database): EventStore {
     },
     async listAfter({ createdAt, id }, until, types, limit) {
       const source: Source<EventDocument> = {
-        ...{ collection, where: {}, time: 'created_at', samples: { sample: everySample } },
+        ...{ collection, where: {}, time: 'created_at', ties: 'ascending' },
         span: { since: createdAt, until },
-        rest: { type: { $in: [...types] } },
       };
+      const wanted = new Set(types);
       const found: EventPosition[] = [];
-      let lookedUntil: Date | undefined;
-      const parts = await cut(source);
-      for (const part of parts.slice(0, partsAtOnce)) {
-        const inPart = (await positions(source, part)).filter(
-          ({ _id, at }) => at.getTime() > createdAt.getTime() || _id > id,
-        );
-        inPart.sort((a, b) => a.at.getTime() - b.at.getTime() || (a._id < b._id ? -1 : 1));
-        for (const { _id, at } of inPart) found.push({ id: _id, createdAt: at });
-        lookedUntil = part.until;
-        if (found.length >= limit) break;
+      let last: EventPosition | undefined;
+      let read = 0;
+      for await (const some of database.pages.walk(source, { projection: { type: 1, created_at: 1 } })) {
+        for (const { _id, type, created_at } of some) {
+          if (created_at.getTime() === createdAt.getTime() && _id <= id) continue;
+          last = { id: _id, createdAt: created_at };
+          if (wanted.has(type)) found.push(last);
+        }
+        read += some.length;
+        if (found.length >= limit || read >= readAtOnce) break;
+        last = undefined;
       }
       const page = found.slice(0, limit);
       const events: StoredEvent[] = [];
-      for await (const document of fetchInOrder(
-        collection,
-        page.map((position) => position.id),
-      )) {
-        events.push(fromDocument(document));
+      const ids = page.map((position) => position.id);
+      for await (const [, document] of database.pages.fetch(collection, ids)) {
+        if (document !== undefined) events.push(fromDocument(document));
       }
-      if (found.length >= limit) return { events, next: page.at(-1) };
-      const isLast = lookedUntil === undefined || lookedUntil >= until;
-      // No id is smaller than the empty one, so it continues with the first instant that was not read.
-      return { events, next: isLast ? undefined : { createdAt: lookedUntil ?? until, id: '' } };
+      return { events, next: found.length >= limit ? page.at(-1) : last };
     },
   };
 }

@@ -1,8 +1,6 @@
 import type { Collection } from 'mongodb';
-import type { Database } from '../../db/client.ts';
 import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
-import { createListByTime } from '../../db/list-by-time.ts';
-import { sampleField, sampleIndex, type Sampled } from '../../db/narrow-reads.ts';
+import type { PagedDatabase } from '../../db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../db/writes.ts';
 import type { EventType } from '../../events/event.ts';
 import type { Listing } from '../../lists/listing.ts';
@@ -32,7 +30,7 @@ export interface ReplayStore {
   removeAllOf(integrationId: string): Promise<void>;
 }
 
-interface ReplayDocument extends StampedDocument, Sampled {
+interface ReplayDocument extends StampedDocument {
   integration_id: string;
   delivery_id?: string;
   since?: Date;
@@ -54,14 +52,13 @@ export const replayIndexes: CollectionIndexes = {
   indexes: [
     { key: { status: 1, integration_id: 1, created_at: 1 }, name: 'status_1_integration_id_1_created_at_1' },
     { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
-    sampleIndex('created_at'),
     expiryIndex,
   ],
 };
 
-export function createReplayStore(database: Database): ReplayStore {
+export function createReplayStore(database: PagedDatabase): ReplayStore {
   const replays: Collection<ReplayDocument> = database.db.collection(collectionName);
-  const listByTime = createListByTime(fromDocument);
+  const listByTime = database.pages.listsOf(fromDocument);
   return {
     async insert({ id, integrationId, source, status, deliveries, createdAt }) {
       const inserted = await insertOnce(replays, {
@@ -73,7 +70,6 @@ export function createReplayStore(database: Database): ReplayStore {
         status,
         deliveries,
         created_at: createdAt,
-        ...sampleField(id, integrationId),
       });
       return inserted.outcome === 'done';
     },
@@ -83,9 +79,8 @@ export function createReplayStore(database: Database): ReplayStore {
     },
     list: (integrationId, status) =>
       listByTime({
-        ...{ collection: replays, where: { integration_id: integrationId }, time: 'created_at', span: {} },
-        samples: { sample: integrationId },
-        ...(status === undefined ? {} : { rest: { status } }),
+        ...{ collection: replays, where: { integration_id: integrationId }, time: 'created_at' },
+        ...(status !== undefined && { rest: { status } }),
       }),
     async runningOf(integrationId, limit) {
       const filter = { status: 'running', integration_id: integrationId } as const;

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { connectDatabase, type Database } from '../../../src/db/client.ts';
+import type { PagedDatabase } from '../../../src/db/pages.ts';
 import type { Integration, SubscribableType } from '../../../src/integrations/integration.ts';
 import { secretRecord } from '../../../src/integrations/integration.ts';
 import { ensureSecretKey } from '../../../src/secrets/secret-key-file.ts';
@@ -11,7 +11,7 @@ import { createIntegrationStore, type IntegrationStore } from '../../../src/inte
 import type { WebhookTiming } from '../../../src/webhooks/timing.ts';
 import type { ReceivedRequest, Reaction } from '../../support/receiver.ts';
 import { checkSetting, fastEngine } from '../../support/database-server.ts';
-import { silentLog } from '../../support/log.ts';
+import { openDatabase } from '../../support/database.ts';
 import { openLedger, type Ledger } from './ledger.ts';
 import { createServiceNode, type ServiceNode } from './node.ts';
 import { startOrders, type OrderStream } from './order-stream.ts';
@@ -32,7 +32,7 @@ export interface WorldSettings {
 
 /** Service processes on one database of their own, and receivers of their events. */
 export interface World {
-  readonly database: Database;
+  readonly database: PagedDatabase;
   readonly integrations: IntegrationStore;
   readonly nodes: readonly ServiceNode[];
   /** Receivers that record what they get. */
@@ -59,7 +59,7 @@ export async function startWorld({
 }: WorldSettings): Promise<World> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'webhook-faults-'));
   const databaseName = `faults_${randomUUID().slice(0, 8)}`;
-  const database = await connectDatabase({ uri: databaseUri, databaseName, log: silentLog });
+  const database = await openDatabase(databaseUri, databaseName);
   const integrations = createIntegrationStore(database);
   const secrets = createSecretBox(await ensureSecretKey(dataDir));
   const environment = {

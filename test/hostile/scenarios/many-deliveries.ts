@@ -2,8 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Binary } from 'mongodb';
-import type { Database } from '../../../src/db/client.ts';
-import { everySample, isSample, sampleField } from '../../../src/db/narrow-reads.ts';
+import type { PagedDatabase } from '../../../src/db/pages.ts';
 import { deliveryId, type NewDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import type { DeliveryDocument } from '../../../src/webhooks/deliveries/delivery-documents.ts';
 import { createDeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts';
@@ -22,7 +21,7 @@ type Operation = (place: Place) => Promise<readonly Figure[]>;
 
 interface Place {
   readonly target: Target;
-  readonly database: Database;
+  readonly database: PagedDatabase;
   readonly id: string;
   readonly path: string;
   /** The number of deliveries that the receiver got. */
@@ -93,7 +92,7 @@ async function prepare(world: World, receiver: Sink, status: State): Promise<Pla
 
 /** Settling them batch by batch would take minutes. */
 async function insertDelivered(
-  database: Database,
+  database: PagedDatabase,
   added: readonly NewDelivery[],
   createdAt: Date,
   expiresAt: Date,
@@ -104,8 +103,6 @@ async function insertDelivered(
       ...{ _id, event_id: delivery.eventId, event_type: delivery.eventType, integration_id: delivery.integrationId },
       ...{ event_created_at: createdAt, created_at: createdAt, body: new Binary(delivery.body), stamp: 1, tries: 1 },
       ...{ status: 'delivered', last_outcome: '2xx', failures: 0, finished_at: createdAt, expires_at: expiresAt },
-      ...sampleField(_id, delivery.integrationId),
-      ...(isSample(_id) ? { list_sample: everySample } : {}),
     };
   });
   await database.db.collection<DeliveryDocument>('deliveries').insertMany(documents, { ordered: false });
@@ -258,7 +255,7 @@ const dashboard: Operation = async ({ target, database, id }) => {
   const original = await integrations.findOne({ _id: id });
   const copies = Array.from({ length: 999 }, (_, index) => {
     const copyId = uuid(-1 - index);
-    return { ...original, _id: copyId, name: `Copy ${index}`, ...sampleField(copyId) };
+    return { ...original, _id: copyId, name: `Copy ${index}` };
   });
   await integrations.insertMany(copies, { ordered: false });
   const signIn = { body: { api_key: target.adminKey }, key: null, headers: { origin: target.url } };

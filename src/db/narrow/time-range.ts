@@ -1,4 +1,4 @@
-import { earliest } from '../runtime/instants.ts';
+import { earliest } from '../../runtime/instants.ts';
 
 /**
  * A condition on a date: from `since`, inclusive, to before `until`. Undefined when there is neither.
