@@ -9,9 +9,9 @@ import { parse } from 'yaml';
 const folder = import.meta.dirname;
 const problemTypes = parse(readFileSync(path.join(folder, 'problems.yaml'), 'utf8'));
 
-const needsKey = ({ security }) => security.length > 0;
-const isPublic = ({ security }) => security.length === 0;
-const needsScope = ({ security }) => security.some(({ bearerAuth = [] }) => bearerAuth.length > 0);
+const needsKey = ({ security = [] }) => security.length > 0;
+const isPublic = (operation) => !needsKey(operation);
+const needsScope = ({ security = [] }) => security.some(({ bearerAuth = [] }) => bearerAuth.length > 0);
 const hasBody = ({ requestBody }) => requestBody !== undefined;
 const takes = ({ parameters = [] }, name) =>
   parameters.some(({ $ref }) => $ref?.endsWith(`/parameters/${name}.yaml`) === true);
@@ -96,7 +96,7 @@ export function completeContract() {
         answer.$ref === undefined ? examplePath(route, (operation.parameters ?? []).map(find)) : undefined;
       completeAnswer(answers[common] ?? find(answer), { status, operation, method, instance });
     }
-    const scopes = operation.security.find(({ bearerAuth }) => bearerAuth !== undefined)?.bearerAuth;
+    const scopes = operation.security?.find(({ bearerAuth }) => bearerAuth !== undefined)?.bearerAuth;
     if (scopes !== undefined) operation.security.push(...otherWays.map((way) => ({ [way]: scopes })));
   }
 
@@ -110,7 +110,7 @@ export function completeContract() {
     },
     PathItem(item, { key: route, resolve, location }) {
       const find = (node) => resolve(node, location.source.absoluteRef).node;
-      const operations = Object.entries(item).filter(([, { operationId }]) => operationId !== undefined);
+      const operations = Object.entries(item).filter(([, { responses }]) => responses !== undefined);
       for (const [method, operation] of operations) completeOperation(operation, { method, route, find });
     },
     Schema(schema) {
@@ -195,8 +195,8 @@ function inRoot(group, name) {
 
 /** A path with the examples of its parameters. */
 function examplePath(route, parameters) {
-  return route.replaceAll(/\{(\w+)\}/g, (_, name) => {
-    const { example, schema } = parameters.find((parameter) => parameter.name === name);
-    return example ?? schema.examples[0];
+  return route.replaceAll(/\{(\w+)\}/g, (placeholder, name) => {
+    const { example, schema } = parameters.find((parameter) => parameter.name === name) ?? {};
+    return example ?? schema?.examples?.[0] ?? placeholder;
   });
 }
