@@ -29,6 +29,7 @@ const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
   89, // NetworkTimeout
   91, // ShutdownInProgress
   100, // UnsatisfiableWriteConcern
+  112, // WriteConflict
   133, // FailedToSatisfyReadPreference
   134, // ReadConcernMajorityNotAvailableYet
   189, // PrimarySteppedDown
@@ -41,6 +42,12 @@ const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
   13435, // NotPrimaryNoSecondaryOk
   13436, // NotPrimaryOrSecondary
 ]);
+
+/**
+ * What DocumentDB says, in the words of PostgreSQL, when it ended one of several writes that waited for each other. The
+ * write was not applied.
+ */
+const CONFLICT = /^deadlock detected/;
 
 /** What servers say when the disk or the storage quota is full. The code is often a general one. */
 const FULL = /no space left on device|out of disk space|not enough disk space|over your space quota/i;
@@ -104,6 +111,7 @@ export function isUnavailable(error: unknown): boolean {
     isWrappedDriverError(error) ||
     (error instanceof MongoServerError && UNAVAILABLE_CODES.has(Number(error.code))) ||
     (error instanceof MongoServerError && error.code === INTERNAL_ERROR && BROKEN.test(error.message)) ||
+    (error instanceof MongoServerError && CONFLICT.test(error.message)) ||
     isOutOfSpace(error) ||
     UNAVAILABLE_LABELS.some((label) => error.hasErrorLabel(label))
   );

@@ -24,6 +24,8 @@ export const expiryIndex: IndexDescription & { name: string } = {
 };
 
 const INDEX_CONFLICT_CODES: ReadonlySet<unknown> = new Set([85, 86]);
+/** What DocumentDB says instead of a duplicate key while it builds an index. */
+const UNIQUE_VIOLATION = /could not create exclusion constraint/;
 /** The collection or the index does not exist. */
 const NOT_FOUND_CODES: ReadonlySet<unknown> = new Set([26, 27]);
 
@@ -130,9 +132,12 @@ function explain(error: unknown, collection: string, index: string): Error {
       options,
     );
   }
-  if (isDuplicateKey(error)) {
+  if (isDuplicateKey(error) || UNIQUE_VIOLATION.test(messageOf(error))) {
     return new DatabaseStartError(`${where} must be unique, but documents in the collection share a value.`, options);
   }
-  const reason = error instanceof Error ? error.message : String(error);
-  return new DatabaseStartError(`${where} cannot be created: ${reason}`, options);
+  return new DatabaseStartError(`${where} cannot be created: ${messageOf(error)}`, options);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

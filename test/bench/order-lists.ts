@@ -4,16 +4,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { engineIdSchema } from '../../src/db/embedded/engines.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
 import { createOrderStore, orderIndexes, type OrderFilter } from '../../src/orders/order-store.ts';
 import { createIndexes, openDatabase } from '../support/database.ts';
-import { fastEngine, startDatabaseServer } from '../support/database-server.ts';
+import { fastEngine, startDatabaseServer, testEngineSchema } from '../support/database-server.ts';
 import { readList } from '../support/read-list.ts';
 import { median } from './statistics.ts';
 
 const size = Number(process.argv[2] ?? 1_000_000);
-const preferred = engineIdSchema.parse(process.argv[3] ?? fastEngine);
+const preferred = testEngineSchema.parse(process.argv[3] ?? fastEngine);
 const batch = 5_000;
 const locations = 100;
 const rounds = 7;

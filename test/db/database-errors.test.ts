@@ -38,7 +38,9 @@ describe('a database is unavailable', () => {
     serverError(1, 'WiredTiger error: WtError { code: -31804, message: "WT_PANIC: WiredTiger library panic" }'),
     serverError(1, 'internal server error'),
     serverError(10107, 'not primary'),
-  ])('when its server no longer works: %p', (error) => {
+    serverError(112, 'WriteConflict error: this operation conflicted with another operation'),
+    serverError(16908292, 'deadlock detected'),
+  ])('when its server no longer works, or gave up a write: %p', (error) => {
     expect(isUnavailable(error)).toBe(true);
     expect(databaseUnavailable(error)).toMatchObject({ type: 'database-unavailable', status: 503 });
   });

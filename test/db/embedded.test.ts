@@ -10,9 +10,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { MongoClient } from 'mongodb';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import { cacheMebibytesFor, ENGINE_ORDER, engines, type EngineId } from '../../src/db/embedded/engines.ts';
+import { cacheMebibytesFor, engineIdSchema, engines, type EngineId } from '../../src/db/embedded/engines.ts';
 import { findOnPath } from '../../src/db/embedded/find-on-path.ts';
-import { installSecantus, SECANTUS_VERSION } from '../../src/db/embedded/secantus-install.ts';
+import { installSecantus, SECANTUS_VERSION } from '../../src/db/embedded/secantus.ts';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
 import type { WatchTimes } from '../../src/db/embedded/watch.ts';
 import { insertOnce, type StampedDocument } from '../../src/db/writes.ts';
@@ -20,7 +20,6 @@ import { withRetry } from '../../src/db/retry.ts';
 import { fakeProgram, mongodStandIn } from '../support/fake-programs.ts';
 import { recordingLog, silentLog } from '../support/log.ts';
 import { reservePort } from '../support/ports.ts';
-import { isNightly } from '../support/run-settings.ts';
 import { until } from '../support/until.ts';
 
 /** The download host. On this machine it cannot be reached. */
@@ -88,14 +87,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Used for benchmarks only. */
-const rustServer = isNightly ? await findOnPath('secantusd-rs', process.env['PATH']) : undefined;
 const mongod = await findOnPath('mongod', process.env['PATH']);
-const present: EngineId[] = [
-  'secantusd-py',
-  ...(rustServer === undefined ? [] : (['secantusd-rs'] as const)),
-  ...(mongod === undefined ? [] : (['mongod'] as const)),
-];
+const present: EngineId[] = ['secantusd-py', ...(mongod === undefined ? [] : (['mongod'] as const))];
 
 describe.each(present)('%s', (engine) => {
   it('keeps every acknowledged write through kill -9, and restarts by itself under the same URI', async () => {
@@ -312,7 +305,7 @@ describe('the choice of an engine', () => {
     const bin = join(folder, 'bin-mongod');
     await fakeProgram(bin, 'mongod', mongodStandIn(secantusd));
     const path = `${bin}:/usr/bin:/bin`;
-    const first = await start('chosen', { path, engines: [...ENGINE_ORDER] });
+    const first = await start('chosen', { path, engines: [...engineIdSchema.options] });
     expect(first.engine).toMatch(/\(mongod\)$/);
     await first.stop();
     started.length = 0;
@@ -320,19 +313,6 @@ describe('the choice of an engine', () => {
     await expect(start('chosen', { path })).rejects.toThrow(
       /made with mongod on the PATH, and no other engine can read its files; but it is not there any more.*MONGODB_URI/,
     );
-  });
-
-  it('ignores the benchmark servers on the PATH', async () => {
-    const bin = join(folder, 'bin-others');
-    for (const name of ['secantusd-rs', 'secantusd-mdb']) await fakeProgram(bin, name, 'echo "was started"; exit 1');
-    const attempt = start('others', {
-      path: bin,
-      cache: join(folder, 'no-cache'),
-      env: unreachableDownload,
-      engines: [...ENGINE_ORDER],
-    });
-    await expect(attempt).rejects.toThrow(/No database can be started/);
-    await expect(attempt).rejects.not.toThrow(/secantusd-(rs|mdb)/);
   });
 
   it('warns when an engine cannot have a password, and starts it', async () => {
@@ -366,7 +346,7 @@ describe('the choice of an engine', () => {
       path: '',
       cache: join(folder, 'empty-cache'),
       env: unreachableDownload,
-      engines: [...ENGINE_ORDER],
+      engines: [...engineIdSchema.options],
     };
     const attempt = start('nothing', options);
     await expect(attempt).rejects.toThrow(/Set MONGODB_URI, or install MongoDB or Python 3. Tried:/);

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
 import { downloadMongod, MONGOD_VERSION } from '../../src/db/embedded/mongod-download.ts';
-import { installSecantus, SECANTUS_VERSION } from '../../src/db/embedded/secantus-install.ts';
+import { installSecantus, SECANTUS_VERSION } from '../../src/db/embedded/secantus.ts';
 import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
 import { fakeProgram, mongodStandIn } from '../support/fake-programs.ts';
 import { recordingLog, silentLog } from '../support/log.ts';

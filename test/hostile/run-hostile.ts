@@ -4,7 +4,7 @@
  * database. It prints the figures, and ends with exit code 1 if one exceeds its limit. It uses loopback only.
  *
  *     npm run test:hostile                                  all scenarios on the default engine
- *     npm run test:hostile -- --engine secantusd-rs NAME …  some of them on another engine
+ *     npm run test:hostile -- --engine mongod NAME …        some of them on another engine
  *
  * Each file in `scenarios/` exports `scenarios`. A scenario starts what it needs through its `World`, attacks for a
  * limited time, and returns figures. The limits are for a machine without other load.

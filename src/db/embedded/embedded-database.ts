@@ -9,7 +9,7 @@
  * of the data folder can read.
  */
 import type { DatabaseLog } from '../log.ts';
-import { ENGINE_ORDER, type EngineContext, type EngineId } from './engines.ts';
+import { engineIdSchema, type EngineContext, type EngineId } from './engines.ts';
 import { withFileLock } from './file-lock.ts';
 import { DatabaseFolder } from './folder.ts';
 import { isFull } from './free-space.ts';
@@ -73,7 +73,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
   const { leave, ...first } = await locked(async () => {
     const leave = await folder.join();
     try {
-      return { leave, server: await obtainServer(folder, starting, options.engines ?? ENGINE_ORDER) };
+      return { leave, server: await obtainServer(folder, starting, options.engines ?? engineIdSchema.options) };
     } catch (error) {
       await leave();
       throw error;
