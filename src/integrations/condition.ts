@@ -9,7 +9,7 @@ export interface WaitingDeliveries {
 
 /** Waiting deliveries of an integration. */
 export interface Waiting extends WaitingDeliveries {
-  /** Whether they were counted by samples. Then the oldest can be older than the given time. */
+  /** Whether only a part of them was read. Then the oldest can be older than the given time. */
   readonly isEstimated: boolean;
   /** Those that are due, and since when; undefined if there are none. */
   readonly due: { readonly count: number; readonly since: Date } | undefined;
