@@ -20,6 +20,8 @@ export async function openPages(database: Database): Promise<PagedDatabase> {
 
 /** The server explains how it would read such an index: a server that reads it in its order sorts nothing. */
 async function findOrder({ db }: Database): Promise<boolean> {
+  // SecantusDB's Rust server explains an order in which it does not read: a page of 20,000 documents takes 200 ms.
+  if ((await db.command({ buildInfo: 1 }))['secantusVersion'] !== undefined) return false;
   const collection = db.collection(CHECK_COLLECTION);
   await collection.createIndexes([probe]);
   const query = collection.find({ order_a: 1 }).sort({ order_b: -1, _id: 1 }).limit(1).hint(probe.name);
