@@ -106,6 +106,7 @@ function AnswerCard({
 
 function Failure({ error, onIgnoreUnsupported }: { error: unknown; onIgnoreUnsupported: () => void }): ReactNode {
   const { playground: texts } = useTexts().prompts;
+  const attempts = error instanceof ProblemError ? (error.problem.attempts ?? []) : [];
   return (
     <Stack gap="sm">
       <ProblemAlert error={error} />
@@ -123,7 +124,8 @@ function Failure({ error, onIgnoreUnsupported }: { error: unknown; onIgnoreUnsup
               </Button>
             </Group>
           )}
-          <FailedAttempts attempts={error.problem.attempts ?? []} />
+          {/* The problem itself says everything about a single one. */}
+          {attempts.length > 1 && <FailedAttempts attempts={attempts} />}
           <JsonView value={error.problem} label={texts.problemAsJson} />
         </>
       )}
