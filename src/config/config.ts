@@ -4,13 +4,9 @@ import { findNearMisses } from './near-misses.ts';
 import { readSettings, variableText, type Environment } from './read-settings.ts';
 import { allSettings, type SettingValues } from './settings.ts';
 import { defaultCacheDir } from '../db/embedded/cache-dir.ts';
-import {
-  findSettingsMistakes,
-  providerVariables,
-  type ProviderSettings,
-  type RemoteProviderId,
-  type RemoteProviderSettings,
-} from '../providers/provider-settings.ts';
+import { findSettingsMistakes, providerVariables, type ProviderSettings } from '../providers/provider-settings.ts';
+import type { VendorId } from '../providers/vendors/index.ts';
+import type { VendorSettings } from '../providers/vendors/vendor.ts';
 
 export { readArguments } from './arguments.ts';
 export { helpText } from './help.ts';
@@ -241,7 +237,7 @@ function findProviderMistakes(values: Readonly<Record<string, unknown>>): string
 
 /** The settings of each provider with at least one variable. */
 function builtInProviders(values: Readonly<Record<string, unknown>>): ProviderSettings['builtIn'] {
-  const builtIn: { [Id in RemoteProviderId]?: RemoteProviderSettings } = {};
+  const builtIn: { [Id in VendorId]?: VendorSettings } = {};
   for (const { name, provider, setting } of providerVariables) {
     const value = values[name];
     if (typeof value === 'string') builtIn[provider] = { ...builtIn[provider], [setting]: value };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CompatibleProviderSettings } from '../providers/provider-settings.ts';
+import type { CompatibleProviderSettings } from '../providers/vendors/compatible.ts';
 import { httpAddress, json, visibleText, type Format } from './formats.ts';
 
 const headers = z.record(

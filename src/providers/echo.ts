@@ -14,6 +14,14 @@ import {
   type ToolCall,
 } from './generation.ts';
 
+/** How `echo` is listed. */
+export const echoEntry = {
+  id: 'echo',
+  name: 'Echo',
+  defaultModel: 'echo-1',
+  models: ['echo-1', 'echo-upper', 'echo-reverse'],
+};
+
 /**
  * The provider that needs no network. It answers with the last user message (without one, the last message), or with
  * the tool result that comes last. `echo-1` returns it unchanged, `echo-upper` in upper case, `echo-reverse` with its

@@ -12,7 +12,7 @@ import { readError, readErrorBody, type SaidError } from './error-body.ts';
 import { findErrorCode } from './error-codes.ts';
 import type { FailedAttempt, Usage } from './generation.ts';
 import { ProviderHttpError } from './whole-response.ts';
-import { ImpossibleModelError } from './language-models.ts';
+import { ImpossibleModelError } from './vendors/vendor.ts';
 import { readDelay, readRetryAfter } from '../outbound/retry-after.ts';
 
 /** The problem types of failed calls. */

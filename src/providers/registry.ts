@@ -3,23 +3,16 @@ import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
 import type { AttemptDependencies, RetryNotice } from './attempts.ts';
-import { echo, echoStream } from './echo.ts';
+import { echo, echoEntry, echoStream } from './echo.ts';
 import { generate, type CalledProvider, type RemoteTarget } from './generate.ts';
 import type { Fetch } from './http.ts';
-import { compatibleDialect, loadCompatible, remoteProviders } from './language-models.ts';
-import type { Dialect, LanguageModels, SdkProvider } from './sdk-call.ts';
-import { catalog } from './models.ts';
+import type { SdkProvider } from './sdk-call.ts';
 import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting, QueueLoad } from './provider.ts';
 import {
-  builtInProviderIds,
   compatibleProvidersVariable,
   findSettingsMistakes,
   providerVariables,
-  type BuiltInProviderId,
-  type CompatibleProviderSettings,
   type ProviderSettings,
-  type RemoteProviderId,
-  type RemoteProviderSettings,
 } from './provider-settings.ts';
 import { spellingsOf } from './conceal.ts';
 import { findRewritten } from './rewritten.ts';
@@ -29,6 +22,9 @@ import type { Random } from '../runtime/random.ts';
 import { mostStreams, stream, type StreamDependencies } from './stream.ts';
 import { withArgumentObjects, withArgumentTexts } from './tool-arguments.ts';
 import type { StreamWatch } from './stream-watch.ts';
+import { compatibleDialect, loadCompatible, type CompatibleProviderSettings } from './vendors/compatible.ts';
+import { vendors } from './vendors/index.ts';
+import type { Dialect, LanguageModels, Vendor, VendorSettings } from './vendors/vendor.ts';
 
 export interface ProviderRegistryOptions {
   readonly settings: ProviderSettings;
@@ -66,7 +62,8 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
     streamQueue,
   };
   const entries = [
-    ...builtInProviderIds.map((id) => (id === 'echo' ? echoEntry(settings) : builtInEntry(id, options, secrets))),
+    ...vendors.map((vendor) => vendorEntry(vendor, settings.builtIn[vendor.id] ?? {}, options, secrets)),
+    { info: { ...listed(echoEntry, settings), configured: true, settings: [] } },
     ...settings.compatible.map((provider) => compatibleEntry(provider, options, secrets)),
   ];
   const infos = entries.map(({ info }) => info);
@@ -123,21 +120,17 @@ function toProvider(
   };
 }
 
-function echoEntry(settings: ProviderSettings): Entry {
-  return { info: { id: 'echo', ...fromCatalog('echo', settings), configured: true, settings: [] } };
-}
-
-function builtInEntry(
-  id: RemoteProviderId,
+function vendorEntry(
+  vendor: Vendor,
+  own: VendorSettings,
   { settings, fetch, streamFetch }: ProviderRegistryOptions,
   secrets: readonly string[],
 ): Entry {
-  const { isConfigured, load, dialect } = remoteProviders[id];
-  const own = settings.builtIn[id] ?? {};
-  const credentials = credentialsOf(id, own);
+  const { id, dialect, isConfigured, load } = vendor;
+  const credentials = credentialsOf(vendor, own);
   const twin = { id, dialect, models: once(() => load(own, twinFetch)) };
   return {
-    info: { id, ...fromCatalog(id, settings), configured: isConfigured(own), settings: settingsOf(id, own) },
+    info: { ...listed(vendor, settings), configured: isConfigured(own), settings: settingsOf(vendor, own) },
     target: {
       ...{ id, credentials, secrets },
       models: once(() => load(own, carrying(fetch, dialect))),
@@ -185,9 +178,9 @@ function compatibleEntry(
   };
 }
 
-/** The variables with the credentials of a provider that are set. Of those of Amazon, the API key precedes. */
-function credentialsOf(id: RemoteProviderId, own: RemoteProviderSettings): string {
-  const secret = providerVariables.filter((variable) => variable.provider === id && variable.secret);
+/** The variables with the credentials of a vendor that are set. Of those of Amazon, the API key precedes. */
+function credentialsOf({ variables }: Vendor, own: VendorSettings): string {
+  const secret = variables.filter((variable) => variable.secret);
   const used = secret.filter(({ setting }) => (own.apiKey ? setting === 'apiKey' : own[setting] !== undefined));
   return new Intl.ListFormat('en').format((used.length > 0 ? used : secret).map(({ name }) => name));
 }
@@ -206,10 +199,11 @@ function carrying(fetch: Fetch, { argumentObjects }: Dialect): Fetch {
   return argumentObjects === undefined ? withArgumentTexts(full) : withArgumentObjects(full, argumentObjects);
 }
 
-function settingsOf(id: RemoteProviderId, own: RemoteProviderSettings): ProviderSetting[] {
-  return providerVariables
-    .filter(({ provider }) => provider === id)
-    .map(({ name, setting, required, description }) => ({ name, required, set: Boolean(own[setting]), description }));
+function settingsOf({ variables }: Vendor, own: VendorSettings): ProviderSetting[] {
+  return variables.map(({ name, setting, required, description }) => ({
+    ...{ name, required, description },
+    set: Boolean(own[setting]),
+  }));
 }
 
 /**
@@ -224,12 +218,11 @@ function loadOf({ held, waiting, places }: FairQueue): QueueLoad {
   return { active: held, waiting, limit: places };
 }
 
-function fromCatalog(
-  id: BuiltInProviderId,
+function listed(
+  { id, name, models, defaultModel }: Pick<Vendor, 'id' | 'name' | 'models' | 'defaultModel'>,
   settings: ProviderSettings,
-): Pick<ProviderInfo, 'name' | 'models' | 'defaultModel'> {
-  const { name, models, defaultModel } = catalog[id];
-  return { name, models: extended(models, id, settings), defaultModel };
+): Pick<ProviderInfo, 'id' | 'name' | 'models' | 'defaultModel'> {
+  return { id, name, models: extended(models, id, settings), defaultModel };
 }
 
 function extended(models: readonly string[], id: string, settings: ProviderSettings): string[] {

@@ -31,38 +31,9 @@ import { withoutImageData } from './image-data.ts';
 import { readImageData } from './images.ts';
 import { pickAllowedOptions } from './provider-options.ts';
 import { argumentsOf, exactObject, standIn } from './tool-arguments.ts';
-
-/** What the packages do differently. */
-export interface Dialect {
-  /** The name under which the package reads its options and writes its metadata. */
-  readonly name: string;
-  /** Whether the provider's API separates the system instruction from the conversation: see `systemFirst`. */
-  readonly systemFirst?: boolean;
-  /**
-   * Set if the provider's API has the arguments of tool calls as an object: the member of its answers that they are in.
-   * Elsewhere arguments are a text.
-   */
-  readonly argumentObjects?: 'args' | 'input';
-  /** Why a whole answer is incomplete, if the package does not read it. */
-  readonly finishReasonOf?: (body: unknown) => FinishReason | undefined;
-  /** The option that stands for `parallel_tool_calls`; absent if the provider has no such setting. */
-  readonly parallelToolCalls?: (isAllowed: boolean) => SdkOptions;
-  /** Whether the option `strictJsonSchema` exists; otherwise the provider decides whether a schema is strict. */
-  readonly strictJsonSchema?: boolean;
-  /** Whether the provider's API has no place for the name and the description of a schema. */
-  readonly unnamedSchemas?: boolean;
-  /** Whether the provider opens images by their https addresses; absent if the package knows. */
-  readonly imageUrls?: boolean;
-  /** Whether the package signs the bodies of requests, so that they must not change after it. */
-  readonly signsBodies?: true;
-  /** Options of every call. The options of a request cannot change them. */
-  readonly options?: JsonObject;
-}
+import type { Dialect, LanguageModels } from './vendors/vendor.ts';
 
 type JsonFormat = Extract<ResponseFormat, { readonly type: 'json' }>;
-
-/** Creates the model with a name, without using the network. */
-export type LanguageModels = (model: string) => LanguageModelV4;
 
 /** A provider package, ready for calls. */
 export interface SdkProvider {
@@ -72,9 +43,6 @@ export interface SdkProvider {
   /** The provider's models, loaded on first use. */
   readonly models: () => Promise<LanguageModels>;
 }
-
-/** Options of provider packages by the name under which they are read. */
-export type SdkOptions = Readonly<Record<string, JsonObject>>;
 
 /** A provider package's options of one call, without cancellation and headers. */
 export type SdkCall = Omit<LanguageModelV4CallOptions, 'abortSignal' | 'headers'>;

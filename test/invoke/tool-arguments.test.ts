@@ -19,7 +19,19 @@ beforeAll(async () => {
     ...{ AWS_BEDROCK_REGION: 'eu-central-1', AWS_BEDROCK_BASE_URL: mock.url },
     ...{ AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE', AWS_SECRET_ACCESS_KEY: secret },
   };
-  for (const name of ['OPENAI', 'ANTHROPIC', 'MISTRAL', 'GROQ', 'XAI', 'DEEPSEEK', 'AZURE', 'COHERE']) {
+  const others = [
+    'OPENAI',
+    'ANTHROPIC',
+    'MISTRAL',
+    'GROQ',
+    'XAI',
+    'DEEPSEEK',
+    'AZURE',
+    'COHERE',
+    'OPENROUTER',
+    'TOGETHER',
+  ];
+  for (const name of others) {
     environment[`${name}_API_KEY`] = secret;
     environment[`${name}_BASE_URL`] = mock.url;
   }

@@ -43,6 +43,8 @@ const addresses: Record<(typeof remoteIds)[number], string> = {
   azure: 'https://mine.openai.azure.com/openai/v1/chat/completions?api-version=v1',
   'amazon-bedrock': 'https://bedrock-runtime.eu-central-1.amazonaws.com/model/m/converse',
   cohere: 'https://api.cohere.com/v2/chat',
+  openrouter: 'https://openrouter.ai/api/v1/chat/completions',
+  together: 'https://api.together.xyz/v1/chat/completions',
 };
 
 describe.each(remoteIds)('%s', (id) => {

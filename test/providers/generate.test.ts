@@ -34,6 +34,8 @@ const paths: Record<string, string> = {
   azure: '/chat/completions',
   'amazon-bedrock': '/model/llama/converse',
   cohere: '/chat',
+  openrouter: '/chat/completions',
+  together: '/chat/completions',
   local: '/chat/completions',
 };
 

@@ -127,7 +127,7 @@ describe('images', () => {
 });
 
 /** These open images themselves. */
-const opening = ['openai', 'azure', 'anthropic', 'groq', 'xai', 'deepseek', 'cohere'];
+const opening = ['openai', 'azure', 'anthropic', 'groq', 'xai', 'deepseek', 'cohere', 'openrouter', 'together'];
 
 describe.each([...remoteIds, 'local'])('%s', (id) => {
   it('gets the address only if it opens images; nobody else opens them', async () => {

@@ -53,6 +53,8 @@ describe('200', () => {
       'azure',
       'amazon-bedrock',
       'cohere',
+      'openrouter',
+      'together',
       'echo',
       'ollama',
     ]);

@@ -4,7 +4,8 @@ import type { CallOptions, GenerateEvent, GenerateRequest, GenerateResult } from
 import type { Provider, ProviderInfo, ProviderRegistry } from '../../src/providers/provider.ts';
 import { createStreamWatch } from '../../src/providers/stream-watch.ts';
 import { createProviderRegistry, type ProviderRegistryOptions } from '../../src/providers/registry.ts';
-import type { ProviderSettings, RemoteProviderId } from '../../src/providers/provider-settings.ts';
+import type { ProviderSettings } from '../../src/providers/provider-settings.ts';
+import { vendors } from '../../src/providers/vendors/index.ts';
 import { ProblemError } from '../../src/errors/problem-error.ts';
 import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -16,18 +17,7 @@ export const secret = 'sk-do-not-show-0123456789';
 /** Used as the prompt. It must not appear in failures. */
 export const confidential = 'the merger with Initech is on';
 
-export const remoteIds = [
-  'openai',
-  'anthropic',
-  'google',
-  'mistral',
-  'groq',
-  'xai',
-  'deepseek',
-  'azure',
-  'amazon-bedrock',
-  'cohere',
-] as const satisfies readonly RemoteProviderId[];
+export const remoteIds = vendors.map(({ id }) => id);
 
 export interface Harness {
   readonly mock: MockProvider;

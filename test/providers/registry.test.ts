@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { catalog } from '../../src/providers/models.ts';
+import { echoEntry } from '../../src/providers/echo.ts';
 import type { Fetch } from '../../src/providers/http.ts';
 import { createStreamWatch } from '../../src/providers/stream-watch.ts';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
@@ -11,6 +11,7 @@ import {
   providerVariables,
   type ProviderSettings,
 } from '../../src/providers/provider-settings.ts';
+import { vendors } from '../../src/providers/vendors/index.ts';
 import { failure, provider, request } from './providers-harness.ts';
 import { system } from '../../src/runtime/system.ts';
 
@@ -86,8 +87,8 @@ describe('get', () => {
 });
 
 describe('the catalog', () => {
-  it.each(builtInProviderIds)('of %s has valid, distinct names that include the default', (id) => {
-    const { models, defaultModel } = catalog[id];
+  it.each([...vendors, echoEntry])('of $id has valid, distinct names that include the default', (entry) => {
+    const { models, defaultModel } = entry;
     expect(models).toContain(defaultModel);
     expect(new Set(models).size).toBe(models.length);
     for (const model of models) expect(model).toMatch(providerNamePattern);

@@ -102,6 +102,8 @@ const openai = {
 const bodies: Record<string, object> = {
   openai,
   azure: openai,
+  openrouter: openai,
+  together: openai,
   local: { ...openai, response_format: { type: 'json_object' } },
   mistral: {
     messages: chatMessages(image.url),

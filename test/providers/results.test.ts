@@ -49,6 +49,8 @@ const answers: Record<string, object> = {
   groq: completion({ tool_calls: chatCalls }, chatUsage),
   deepseek: completion({ tool_calls: chatCalls }, { ...chatUsage, prompt_cache_hit_tokens: 8 }),
   local: completion({ tool_calls: chatCalls }, chatUsage),
+  openrouter: completion({ tool_calls: chatCalls }, chatUsage),
+  together: completion({ tool_calls: chatCalls }, chatUsage),
   xai: {
     id: 'r',
     object: 'response',

@@ -1,0 +1,118 @@
+import type { AmazonBedrockLanguageModelChatOptions } from '@ai-sdk/amazon-bedrock';
+import { allowed, reasons, type RulesOf } from './option-rules.ts';
+import { baseUrlVariable, ImpossibleModelError, type Vendor } from './vendor.ts';
+
+const address = 'https://bedrock-runtime.<AWS_BEDROCK_REGION>.amazonaws.com';
+
+const options: RulesOf<AmazonBedrockLanguageModelChatOptions> = {
+  reasoningConfig: allowed,
+  serviceTier: allowed,
+  additionalModelRequestFields: 'The body of the request to the provider cannot be extended.',
+  anthropicBeta: reasons.beta,
+  structuredOutputMode: reasons.format,
+};
+
+export const amazonBedrock: Vendor<'amazon-bedrock'> = {
+  id: 'amazon-bedrock',
+  name: 'Amazon Bedrock',
+  defaultModel: 'us.amazon.nova-lite-v1:0',
+  models: [
+    'us.anthropic.claude-opus-5-5',
+    'us.anthropic.claude-sonnet-5-5',
+    'us.anthropic.claude-fable-5-1',
+    'us.anthropic.claude-opus-4-8',
+    'us.anthropic.claude-sonnet-4-6-v1',
+    'us.anthropic.claude-haiku-4-5-20251001-v1:0',
+    'us.amazon.nova-premier-v1:0',
+    'us.amazon.nova-pro-v1:0',
+    'us.amazon.nova-lite-v1:0',
+    'us.amazon.nova-micro-v1:0',
+    'us.meta.llama4-maverick-17b-instruct-v1:0',
+    'us.meta.llama4-scout-17b-instruct-v1:0',
+    'us.deepseek.r1-v1:0',
+    'us.mistral.pixtral-large-2502-v1:0',
+    'openai.gpt-oss-120b-1:0',
+    'openai.gpt-oss-20b-1:0',
+  ],
+
+  address,
+  variables: [
+    {
+      // Not AWS_REGION, which is often set only for S3: prompts must not go to Bedrock by accident.
+      name: 'AWS_BEDROCK_REGION',
+      setting: 'region',
+      format: 'text',
+      secret: false,
+      required: true,
+      description: 'AWS region of Amazon Bedrock. Also set AWS_BEARER_TOKEN_BEDROCK or AWS access keys.',
+    },
+    {
+      name: 'AWS_BEARER_TOKEN_BEDROCK',
+      setting: 'apiKey',
+      format: 'text',
+      secret: true,
+      required: false,
+      description: 'API key for Amazon Bedrock. It takes precedence over AWS access keys.',
+    },
+    {
+      name: 'AWS_ACCESS_KEY_ID',
+      setting: 'accessKeyId',
+      format: 'text',
+      secret: true,
+      required: false,
+      description: 'AWS access key id. Object storage uses it too.',
+    },
+    {
+      name: 'AWS_SECRET_ACCESS_KEY',
+      setting: 'secretAccessKey',
+      format: 'text',
+      secret: true,
+      required: false,
+      description: 'AWS secret access key. Object storage uses it too.',
+    },
+    {
+      name: 'AWS_SESSION_TOKEN',
+      setting: 'sessionToken',
+      format: 'text',
+      secret: true,
+      required: false,
+      description: 'AWS session token of temporary credentials. Object storage uses it too.',
+    },
+    baseUrlVariable('AWS_BEDROCK_BASE_URL', address),
+  ],
+  options,
+  isConfigured: ({ region, apiKey, accessKeyId, secretAccessKey }) =>
+    Boolean(region) && Boolean(apiKey || (accessKeyId && secretAccessKey)),
+  dialect: {
+    name: 'amazonBedrock',
+    unnamedSchemas: true,
+    systemFirst: true,
+    signsBodies: true,
+    argumentObjects: 'input',
+    // Only Anthropic's models have the setting.
+    parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),
+  },
+  async load({ region = '', apiKey = '', accessKeyId = '', secretAccessKey = '', sessionToken, baseUrl }, fetch) {
+    const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
+    const provider = createAmazonBedrock({
+      region,
+      apiKey,
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken && { sessionToken }),
+      // Set explicitly; otherwise the package would use AWS_ENDPOINT_URL, which can be the address of the object
+      // storage.
+      baseURL: baseUrl || bedrockAddress(region),
+      fetch,
+    });
+    return (model) => {
+      // The package encodes all of the model for the URL's path but these, which are path segments.
+      if (/^\.{1,2}$/.test(model)) throw new ImpossibleModelError();
+      return provider.languageModel(model);
+    };
+  },
+};
+
+function bedrockAddress(region: string): string {
+  return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+}

@@ -1,0 +1,41 @@
+import { openai } from './openai.ts';
+import { baseUrlVariable, chatDialect, type Vendor } from './vendor.ts';
+
+const address = 'https://<AZURE_RESOURCE_NAME>.openai.azure.com/openai';
+
+export const azure: Vendor<'azure'> = {
+  id: 'azure',
+  name: 'Azure OpenAI',
+  // Azure calls deployments, whose names the operator chooses. These are the names that Azure suggests.
+  defaultModel: 'gpt-5.4-mini',
+  models: ['gpt-5.5', 'gpt-5.4', 'gpt-5.4-mini', 'gpt-5.4-nano', 'gpt-4.1', 'gpt-4.1-mini', 'gpt-4o', 'gpt-4o-mini'],
+
+  address,
+  variables: [
+    {
+      name: 'AZURE_API_KEY',
+      setting: 'apiKey',
+      format: 'text',
+      secret: true,
+      required: true,
+      description: 'API key for Azure OpenAI. Also set AZURE_RESOURCE_NAME or AZURE_BASE_URL.',
+    },
+    {
+      name: 'AZURE_RESOURCE_NAME',
+      setting: 'resourceName',
+      format: 'text',
+      secret: false,
+      required: false,
+      description: 'Azure OpenAI resource. The model of a prompt is the name of a deployment in it.',
+    },
+    baseUrlVariable('AZURE_BASE_URL', address),
+  ],
+  options: openai.options,
+  isConfigured: ({ apiKey, resourceName, baseUrl }) => Boolean(apiKey) && Boolean(resourceName || baseUrl),
+  dialect: chatDialect('openai'),
+  async load({ apiKey = '', resourceName = '', baseUrl }, fetch) {
+    const { createAzure } = await import('@ai-sdk/azure');
+    const provider = createAzure({ apiKey, fetch, resourceName, ...(baseUrl && { baseURL: baseUrl }) });
+    return (model) => provider.chat(model);
+  },
+};

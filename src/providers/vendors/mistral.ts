@@ -1,0 +1,44 @@
+import type { MistralLanguageModelChatOptions } from '@ai-sdk/mistral';
+import { allowed, reasons, type RulesOf } from './option-rules.ts';
+import { accessTo, apiKeyVariable, baseUrlVariable, chatDialect, hasApiKey, type Vendor } from './vendor.ts';
+
+const address = 'https://api.mistral.ai/v1';
+
+const options: RulesOf<MistralLanguageModelChatOptions> = {
+  promptCacheKey: allowed,
+  reasoningEffort: allowed,
+  safePrompt: allowed,
+  documentImageLimit: reasons.unused,
+  documentPageLimit: reasons.unused,
+  parallelToolCalls: reasons.parallelToolCalls,
+  strictJsonSchema: reasons.format,
+  structuredOutputs: reasons.format,
+};
+
+export const mistral: Vendor<'mistral'> = {
+  id: 'mistral',
+  name: 'Mistral',
+  defaultModel: 'mistral-medium-latest',
+  models: [
+    'mistral-large-latest',
+    'mistral-medium-latest',
+    'mistral-small-latest',
+    'magistral-medium-latest',
+    'magistral-small-latest',
+    'ministral-14b-latest',
+    'ministral-8b-latest',
+    'ministral-3b-latest',
+    'codestral-latest',
+    'mistral-code-latest',
+  ],
+
+  address,
+  variables: [apiKeyVariable('MISTRAL_API_KEY', 'Mistral'), baseUrlVariable('MISTRAL_BASE_URL', address)],
+  options,
+  isConfigured: hasApiKey,
+  dialect: chatDialect('mistral'),
+  async load(settings, fetch) {
+    const { createMistral } = await import('@ai-sdk/mistral');
+    return createMistral(accessTo(address, settings, fetch)).languageModel;
+  },
+};

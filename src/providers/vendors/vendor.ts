@@ -1,0 +1,151 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { FinishReason, JsonObject } from '../generation.ts';
+import type { Fetch } from '../http.ts';
+import type { OptionRule } from './option-rules.ts';
+
+/** Everything that is particular to one vendor of models. Adding a vendor is adding a file, and a line in `index.ts`. */
+export interface Vendor<Id extends string = string> {
+  readonly id: Id;
+  /** Display name. */
+  readonly name: string;
+  /** One of `models`. */
+  readonly defaultModel: string;
+  /**
+   * The chat models that the service lists: those that the package knows, without dated snapshots, previews of other
+   * media and retired names. The list helps to choose a model but does not limit it: any other name is passed on, and
+   * configuration can extend the list.
+   */
+  readonly models: readonly string[];
+  /** Public address of the API, used if no base URL is configured. */
+  readonly address: string;
+  readonly variables: readonly VendorVariable[];
+  /** A rule for each option of the package. */
+  readonly options: Readonly<Record<string, OptionRule>>;
+  readonly isConfigured: (settings: VendorSettings) => boolean;
+  readonly dialect: Dialect;
+  /**
+   * Imports the vendor's package when it is first needed: it takes 70 to 120 ms and some megabytes. Every setting that
+   * the package would otherwise read from the environment is passed to it, including the base URL, because only
+   * `config/` reads the environment.
+   */
+  readonly load: (settings: VendorSettings, fetch: Fetch) => Promise<LanguageModels>;
+}
+
+/** Creates the model with a name, without using the network. */
+export type LanguageModels = (model: string) => LanguageModelV4;
+
+/** Settings of one vendor. Its `variables` define which of them it reads. */
+export interface VendorSettings {
+  readonly apiKey?: string;
+  /** Address that the API's paths are appended to; replaces the public one. */
+  readonly baseUrl?: string;
+  /** OpenAI organization that calls are billed to. */
+  readonly organization?: string;
+  /** OpenAI project that calls are billed to. */
+  readonly project?: string;
+  /** Azure resource name, the first label of `<name>.openai.azure.com`. */
+  readonly resourceName?: string;
+  /** AWS region, such as `eu-central-1`. */
+  readonly region?: string;
+  readonly accessKeyId?: string;
+  readonly secretAccessKey?: string;
+  readonly sessionToken?: string;
+}
+
+/** One environment variable of a vendor. */
+export interface VendorVariable {
+  /** Name in the environment: the name that the vendor's package uses, if it has one. */
+  readonly name: string;
+  /** The field of `VendorSettings` that it sets. */
+  readonly setting: keyof VendorSettings;
+  /** `url` is an absolute http or https address without credentials. */
+  readonly format: 'text' | 'url';
+  /** True for values that must never be printed or logged. */
+  readonly secret: boolean;
+  /** True if the vendor cannot be called without it; false if another one can replace it. */
+  readonly required: boolean;
+  /** One sentence, for `--help` and `.env.example`. */
+  readonly description: string;
+}
+
+/** Options of provider packages by the name under which they are read. */
+export type SdkOptions = Readonly<Record<string, JsonObject>>;
+
+/** What the packages do differently. */
+export interface Dialect {
+  /** The name under which the package reads its options and writes its metadata. */
+  readonly name: string;
+  /** Whether the provider's API separates the system instruction from the conversation: see `systemFirst`. */
+  readonly systemFirst?: boolean;
+  /**
+   * Set if the provider's API has the arguments of tool calls as an object: the member of its answers that they are in.
+   * Elsewhere arguments are a text.
+   */
+  readonly argumentObjects?: 'args' | 'input';
+  /** Why a whole answer is incomplete, if the package does not read it. */
+  readonly finishReasonOf?: (body: unknown) => FinishReason | undefined;
+  /** The option that stands for `parallel_tool_calls`; absent if the provider has no such setting. */
+  readonly parallelToolCalls?: (isAllowed: boolean) => SdkOptions;
+  /** Whether the option `strictJsonSchema` exists; otherwise the provider decides whether a schema is strict. */
+  readonly strictJsonSchema?: boolean;
+  /** Whether the provider's API has no place for the name and the description of a schema. */
+  readonly unnamedSchemas?: boolean;
+  /** Whether the provider opens images by their https addresses; absent if the package knows. */
+  readonly imageUrls?: boolean;
+  /** Whether the package signs the bodies of requests, so that they must not change after it. */
+  readonly signsBodies?: true;
+  /** Options of every call. The options of a request cannot change them. */
+  readonly options?: JsonObject;
+}
+
+/** Thrown for a name that cannot be a model of this vendor; nothing was sent. */
+export class ImpossibleModelError extends Error {
+  constructor() {
+    super('The provider cannot have a model with this name.');
+    this.name = 'ImpossibleModelError';
+  }
+}
+
+/** The dialect of packages that have options for everything. */
+export function chatDialect(name: string): Dialect {
+  return {
+    name,
+    strictJsonSchema: true,
+    parallelToolCalls: (isAllowed) => ({ [name]: { parallelToolCalls: isAllowed } }),
+  };
+}
+
+export function hasApiKey({ apiKey }: VendorSettings): boolean {
+  return Boolean(apiKey);
+}
+
+/** What most packages take. */
+export function accessTo(
+  address: string,
+  { apiKey = '', baseUrl }: VendorSettings,
+  fetch: Fetch,
+): { apiKey: string; baseURL: string; fetch: Fetch } {
+  return { apiKey, baseURL: baseUrl || address, fetch };
+}
+
+export function apiKeyVariable(name: string, vendor: string): VendorVariable {
+  return {
+    name,
+    setting: 'apiKey',
+    format: 'text',
+    secret: true,
+    required: true,
+    description: `API key for ${vendor}. Setting it makes the provider available.`,
+  };
+}
+
+export function baseUrlVariable(name: string, address: string): VendorVariable {
+  return {
+    name,
+    setting: 'baseUrl',
+    format: 'url',
+    secret: false,
+    required: false,
+    description: `Address of the API, if it is not ${address}.`,
+  };
+}

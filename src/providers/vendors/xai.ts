@@ -1,0 +1,61 @@
+import type { XaiLanguageModelResponsesOptions } from '@ai-sdk/xai';
+import type { FinishReason } from '../generation.ts';
+import { allowed, reasons, type RulesOf } from './option-rules.ts';
+import { accessTo, apiKeyVariable, baseUrlVariable, hasApiKey, type Vendor } from './vendor.ts';
+
+const address = 'https://api.x.ai/v1';
+
+const options: RulesOf<XaiLanguageModelResponsesOptions> = {
+  minP: allowed,
+  promptCacheKey: allowed,
+  reasoningEffort: allowed,
+  safetyIdentifier: allowed,
+  serviceTier: allowed,
+  user: allowed,
+  include: reasons.serverTools,
+  logprobs: reasons.logprobs,
+  maxTurns: reasons.serverTools,
+  parallelToolCalls: reasons.parallelToolCalls,
+  previousResponseId: reasons.storage,
+  reasoningSummary: reasons.reasoning,
+  store: reasons.storage,
+  topLogprobs: reasons.logprobs,
+};
+
+export const xai: Vendor<'xai'> = {
+  id: 'xai',
+  name: 'xAI',
+  defaultModel: 'grok-4.7',
+  models: [
+    'grok-4.7',
+    'grok-4.6',
+    'grok-4.5',
+    'grok-4.3',
+    'grok-4.20-reasoning',
+    'grok-4.20-non-reasoning',
+    'grok-latest',
+  ],
+
+  address,
+  variables: [apiKeyVariable('XAI_API_KEY', 'xAI'), baseUrlVariable('XAI_BASE_URL', address)],
+  options,
+  isConfigured: hasApiKey,
+  dialect: {
+    name: 'xai',
+    parallelToolCalls: (isAllowed) => ({ xai: { parallelToolCalls: isAllowed } }),
+    // xAI stores prompts and answers by default.
+    options: { store: false },
+    finishReasonOf: incompleteReason,
+  },
+  async load(settings, fetch) {
+    const { createXai } = await import('@ai-sdk/xai');
+    return createXai(accessTo(address, settings, fetch)).languageModel;
+  },
+};
+
+/** Why a response of the Responses API is incomplete. xAI's package reads it only in streams. */
+function incompleteReason(body: unknown): FinishReason | undefined {
+  const { incomplete_details: details } = body as { incomplete_details?: { reason?: unknown } | null };
+  if (details?.reason === 'max_output_tokens') return 'length';
+  return details?.reason === 'content_filter' ? 'content-filter' : undefined;
+}
