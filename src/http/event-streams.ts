@@ -110,6 +110,12 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
   };
 }
 
+/**
+ * A failure before the first event is an ordinary problem answer; later it is the last event. A source that ends without
+ * its last event has failed, and nothing follows an event that is partly written: then the connection is reset. With an
+ * `Idempotency-Key` the work goes on without the caller, and the last event is sent after the answer was stored, so that
+ * a repetition finds it.
+ */
 class OpenStream<Event> implements EventStream {
   readonly mediaType = eventStreamType;
   /** The first event. Rejects if the source fails before. */

@@ -138,7 +138,11 @@ export function createPrompts({
   const contend = <Result>(slugOrId: string, attempt: () => Promise<Result | undefined>): Promise<Result> =>
     editQueue.contend(slugOrId, attempt);
 
-  /** Reads the prompt, changes it, and starts again if another writer changed it in the meantime. */
+  /**
+   * Reads the prompt, changes it, and starts again if another writer changed it in the meantime. The current version is
+   * archived before it is overwritten, and readers look at the prompt before the archive. So a crash between the two
+   * writes leaves one copy too many and no gap.
+   */
   const edit = (
     slugOrId: string,
     change: PromptChange,

@@ -1,4 +1,7 @@
-/** Converts requests to calls of the AI SDK's provider packages, and what these answer back. */
+/**
+ * Converts requests to calls of the AI SDK's provider packages, and what these answer back. The packages are called at
+ * their lowest level (`doGenerate`, `doStream`): the layer above uses several times the CPU, and downloads images.
+ */
 import {
   InvalidResponseDataError,
   type JSONObject,

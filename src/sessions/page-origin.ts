@@ -15,7 +15,7 @@ export type PageOrigin = 'same-origin' | 'cross-origin' | 'unknown';
 /**
  * Whether a page of the service's own origin sent the request. No page can set or change these fields (Fetch, "forbidden
  * request-header"). `Sec-Fetch-Site` decides. Browsers leave it out for plain HTTP to another machine; then `Origin`
- * decides, or for a GET, which has no `Origin`, `Referer`.
+ * decides, or for a GET, which has no `Origin`, `Referer`. So pages have the `Referrer-Policy` `same-origin`.
  */
 export function pageOrigin({ headers, protocol, host = '' }: PageRequest): PageOrigin {
   const site = headers['sec-fetch-site'];

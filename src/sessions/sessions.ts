@@ -38,7 +38,13 @@ export interface NewSession {
   readonly cookie: string;
 }
 
-/** Sessions of browsers on pages of the service's own origin. A session is in its cookie; any process can read it. */
+/**
+ * Sessions of browsers on pages of the service's own origin.
+ *
+ * A session is not stored. It is in its cookie, so any process can read it, with a hash of the key's hash: it ends with
+ * its key, and a key of a new database with the same id does not continue it. Signing out stores the session's id, which
+ * also ends copies of the cookie and cookies that renewed it.
+ */
 export interface Sessions {
   /**
    * Authenticates the caller of a request: by its session if it has a cookie, comes from a page of the same origin and

@@ -23,7 +23,13 @@ export interface FoundLabel {
  */
 export type LabelPrecondition = (present: FoundLabel | undefined) => void;
 
-/** Labels of prompts. Every method that takes a slug or id throws `prompt-not-found`. */
+/**
+ * Labels of prompts. Every method that takes a slug or id throws `prompt-not-found`.
+ *
+ * They are in the document of their prompt and never cached, so one compare-and-set moves a label for every process. The
+ * moves are numbered, and one that leaves the prompt is archived first, so the history has every number once, also after
+ * a crash. A deletion is a move, too: the last one stays in the prompt until the next write of a label.
+ */
 export interface Labels {
   /** The labels of a prompt by name. */
   list(slugOrId: string): Promise<Listing<Label>>;

@@ -88,7 +88,11 @@ export interface Reservation {
   readonly stamp: number;
 }
 
-/** The most batches under one token. The stamp is `token * batchesPerToken + batch`. */
+/**
+ * The most batches under one token. The stamp is `token * batchesPerToken + batch`, so it grows with each taking of the
+ * lane and each batch. A suspended process that continues cannot settle a failure with its old stamp: in the worst case
+ * a receiver gets an event twice, with the same id.
+ */
 const batchesPerToken = 2 ** 20;
 /** Deliveries that one read finds, so that a backlog is not searched for every batch. */
 const candidateBatch = 256;
