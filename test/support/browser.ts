@@ -1,4 +1,3 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
@@ -125,18 +124,15 @@ export async function expectAccessible(page: Page): Promise<void> {
 }
 
 const screenshots = path.join(import.meta.dirname, '../../clients/dashboard/screenshots');
-const largestScreenshot = 150 * 1024;
 
 /**
- * With `SCREENSHOTS=on`, saves a picture of the page in both widths and both colour schemes; otherwise does nothing. A
- * picture is a PNG, or a JPEG if the PNG is larger than 150 KB.
+ * With `SCREENSHOTS=on`, saves a picture of the page in both widths and both colour schemes; otherwise does nothing.
  *
  * @param name of the files, before width and scheme
  */
 export async function takeScreenshots(page: Page, name: string): Promise<void> {
   if (process.env['SCREENSHOTS'] !== 'on') return;
   const before = page.viewportSize();
-  await mkdir(screenshots, { recursive: true });
   for (const [width, height] of [
     [1280, 800],
     [390, 844],
@@ -145,26 +141,10 @@ export async function takeScreenshots(page: Page, name: string): Promise<void> {
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme });
       await settle(page);
-      await keep(page, path.join(screenshots, `${name}-${width}-${colorScheme}`));
+      await page.screenshot({ path: path.join(screenshots, `${name}-${width}-${colorScheme}.png`) });
     }
   }
   if (before !== null) await page.setViewportSize(before);
-}
-
-async function keep(page: Page, file: string): Promise<void> {
-  await Promise.all(['.png', '.jpg'].map((ending) => rm(file + ending, { force: true })));
-  const png = await page.screenshot();
-  if (png.length <= largestScreenshot) {
-    await writeFile(`${file}.png`, png);
-    return;
-  }
-  for (let quality = 90; quality > 0; quality -= 10) {
-    const jpeg = await page.screenshot({ type: 'jpeg', quality });
-    if (jpeg.length > largestScreenshot) continue;
-    await writeFile(`${file}.jpg`, jpeg);
-    return;
-  }
-  throw new Error(`${file} is too large.`);
 }
 
 /** Waits for fonts, and for animations that end. */
