@@ -35,6 +35,20 @@ function keyIn(text: string): string {
   return /pgw_[0-9a-f]{32}_[\w-]{43}/.exec(text)?.[0] ?? '';
 }
 
+describe('the guide "Stream answers"', () => {
+  it('shows the events of a stream', async () => {
+    const blocks = readBlocks(await readGuide('8-stream-answers.md'));
+    const service = await startTestService();
+    const messages = [{ role: 'user', content: 'Write a {{tone|short}} greeting for {{name}}.' }];
+    const prompt = { name: 'Greeter', messages, variables: { name: { required: true } }, selected_provider: 'echo' };
+    await service.call('POST', '/api/v1/prompts', { body: prompt });
+    const events = await perform(findBlock(blocks, 'sh', '"stream": true'), service.url, service.adminKey);
+    await service.close();
+    const withoutTime = (text: string): string => text.replace(/"latencyMs":\d+/, 'latencyMs').trim();
+    expect(withoutTime(events)).toBe(withoutTime(findBlock(blocks, 'text', 'event: start')));
+  });
+});
+
 describe('the guide "Deploy"', () => {
   it('makes every password that compose.yaml requires', async () => {
     const blocks = readBlocks(await readGuide('2-deploy.md'));

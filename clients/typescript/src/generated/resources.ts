@@ -98,12 +98,8 @@ export interface PromptsResource {
    *
    * Fills in the prompt's placeholders, sends the messages to a provider, and returns the generated text.
    *
-   * | | Without | With `version` | With `label` |
-   * |---|---|---|---|
-   * | Content | the latest version | exactly this version | the version that the label names now |
-   * | Provider and model | as selected now | as selected in this version | as selected in that version |
-   * | `X-Served-Version` | the version that ran | the version that ran | the version that ran |
-   * | `X-Prompt-Version` | absent | the version | absent |
+   * Without `version` and `label`, the latest version runs. `version` runs exactly this version, and `label` the one that
+   * the label names now. Each version has its own provider and model. `X-Served-Version` is the version that ran.
    *
    * `provider` and `model` override the selection. Without `model`, an overriding `provider` uses its default model.
    *
@@ -120,42 +116,13 @@ export interface PromptsResource {
    * the request overrides, providers of the prompt and of its fallbacks, appended messages, images, and what each
    * provider can do. `POST …/render` makes the same checks, and returns what would be sent.
    *
-   * If the provider fails in a way that another may not (time-out, rate limit, server error, refused credentials, invalid
-   * answer), the first of `fallbacks` is called, then the next. There are at most six calls, and all of them together end
-   * before the deadline. `X-Provider` and `X-Model` name who answered. `attempts` lists the calls that failed, and which
-   * of them may be billed. If all fail, the answer is a 502 with the last failure.
+   * If the provider fails, the service calls the fallbacks, and repeats what was surely not billed:
+   * [Fallbacks, retries and cache](/docs#/fallbacks-retries-and-cache). If all calls fail, the answer is a 502. Do not
+   * repeat it at once: the service has already done so.
    *
-   * **Retries.** The service repeats a call to the last provider up to twice, with pauses (or as `Retry-After` of the
-   * provider asks), if it was surely not billed: status 429, 503 and 529, and connections that could not be opened. What
-   * may have been billed (time-outs, connections that broke after the request was sent, broken or invalid answers, other
-   * server errors) is repeated only as often as `retries` says, by default never. Do not repeat a 502 at once: it has
-   * `X-Should-Retry: false`, because the service has already done it. Send the request again later if `retryable` is
-   * true, after the time in `Retry-After` if there is one.
+   * If `response_format` is `json`, the answer is parsed into `object` and checked against the schema.
    *
-   * If `response_format` is `json`, an answer that ended with `stop` is parsed into `object` and checked against the
-   * schema. If it is not valid, the call has failed, but its tokens were used: they are in `usage`.
-   *
-   * **Streams.** With `"stream": true` the answer is a stream of Server-Sent Events:
-   *
-   * | Event | `data` |
-   * |---|---|
-   * | `start` | who answers; right before the first content |
-   * | `text` | the next piece of the text in `delta` |
-   * | `tool-call` | a whole call of a tool |
-   * | `finish` | the end: `finishReason`, `usage` and what else an answer without `stream` contains, except the text |
-   * | `error` | the end of a stream that failed after its status was sent: the problem, and the tokens used so far |
-   *
-   * Exactly one of `finish` and `error` ends a stream. A stream that ends with neither was cut. Ignore events of other
-   * types: later releases can add some. Cached answers come as one `text` event.
-   *
-   * Status and headers are sent with the first content. So failures before it have their usual status, and fallbacks are
-   * called. If there is no content after 10 seconds, status 200 is sent; a failure after that is an `error` event. While
-   * there is nothing to send, a comment follows every 10 seconds. The deadline applies to the first content. From then
-   * on a stream ends after 60 seconds without anything from the provider, or after 15 minutes.
-   *
-   * If you close the connection, the calls are canceled. If the request has an `Idempotency-Key`, they continue instead,
-   * and a repetition gets the whole answer as a short stream. A stream that failed after its first content was paid for,
-   * so a repetition gets the same failure.
+   * With `"stream": true` the answer is a stream of Server-Sent Events: [Stream answers](/docs#/stream-answers).
    *
    * @param slugOrId The prompt's slug or its id.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
