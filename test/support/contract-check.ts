@@ -174,8 +174,11 @@ function inline(schema: Schema): Schema {
   return mapSchema(deref<Schema>(schema), (child) => inline(child));
 }
 
+/** The times of answers. It is not in the contract, where generated clients would apply it to a date that they have parsed. */
+const utcMilliseconds = String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`;
+
 function mapSchema(schema: Schema, map: (child: Schema, keyword: string) => Schema): Schema {
-  const copy: Schema = {};
+  const copy: Schema = schema['format'] === 'date-time' ? { pattern: utcMilliseconds } : {};
   for (const [keyword, value] of Object.entries(schema)) {
     if (['properties', 'patternProperties', '$defs'].includes(keyword)) {
       const members = Object.entries(value as Record<string, Schema>);

@@ -133,7 +133,7 @@ function send(target: Target, path: string, text: string | Buffer, key = target.
 }
 
 /** A gauge of the service, in seconds or bytes. */
-async function gauge(target: Target, name: string): Promise<number> {
+export async function gauge(target: Target, name: string): Promise<number> {
   const { body } = await target.call('GET', '/metrics');
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(String(body))?.[1] ?? 0);
 }
