@@ -198,11 +198,16 @@ export function createApp(dependencies: AppDependencies): App {
     },
   });
   const sessions = createSessions({
-    ...{ clock, random, secrets, authentication, refusedKeys },
+    clock,
+    random,
+    secrets,
+    authentication,
+    refusedKeys,
     store: createSessionStore(database),
   });
   const apiKeys = createApiKeys({
-    ...{ clock, random },
+    clock,
+    random,
     store: apiKeyStore,
     allScopes,
     onRevoked: (ids) => {
@@ -213,13 +218,18 @@ export function createApp(dependencies: AppDependencies): App {
   const promptStore = createPromptStore(database);
   const editQueue = createEditQueue();
   const prompts = createPrompts({
-    ...{ clock, random, editQueue },
+    clock,
+    random,
+    editQueue,
     store: promptStore,
     cascades: [(promptId) => testRuns.deleteAllOf(promptId), (promptId) => labels.deleteAllOf(promptId)],
     isKnownProvider: (id) => providers.get(id) !== undefined,
   });
   const labels = createLabels({
-    ...{ clock, random, prompts, editQueue },
+    clock,
+    random,
+    prompts,
+    editQueue,
     store: promptStore,
     moves: createLabelMoveStore(database),
   });
@@ -232,26 +242,40 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const generator = createGenerator({
     cache: createResponseCache(config.invoke.cacheMaxBytes, clock.monotonic),
-    ...{ checker, metrics, log, memory },
+    checker,
+    metrics,
+    log,
+    memory,
   });
   const testRuns = createTestRuns({
-    ...{ clock, random },
+    clock,
+    random,
     store: createTestRunStore(database),
-    ...{ blobs, prompts, planner, generator, metrics, log, memory, keptBytes },
+    blobs,
+    prompts,
+    planner,
+    generator,
+    metrics,
+    log,
+    memory,
+    keptBytes,
     timeoutMs: config.invoke.timeoutMs,
     retentionMs: config.limits.testRunRetentionMs,
   });
   const prepareRun = createRuns({ generator, statistics });
   const invoke = createInvoke({ planner, prepareRun, settings: config.invoke });
   const prepareCompatibleRun = createCompatibleRuns({
-    ...{ planner, providers, prepareRun },
+    planner,
+    providers,
+    prepareRun,
     timeoutMs: config.invoke.timeoutMs,
   });
 
   const locations = createLocations({ store: createLocationStore(database), clock });
   const integrationStore = createIntegrationStore(database);
   const storedSecrets = createStoredSecrets({
-    ...{ store: integrationStore, secrets },
+    store: integrationStore,
+    secrets,
     onCounted: (counts) => {
       metrics.setStoredSecrets(counts);
     },
@@ -259,15 +283,21 @@ export function createApp(dependencies: AppDependencies): App {
   const allowedNetworks = config.security.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
   const mayConnect = createAddressRule(allowedNetworks);
   const webhooks = (dependencies.createWebhooks ?? createWebhooks)({
-    ...{ clock, random },
-    ...{ database, mayConnect, lookUp, version, log },
+    clock,
+    random,
+    database,
+    mayConnect,
+    lookUp,
+    version,
+    log,
     integrations: createIntegrationDirectory(integrationStore, secrets),
     serialise: serialiseEvent,
     observer: statistics.observing(metrics.webhooks),
   });
   const { relay, deliveries, replays } = webhooks;
   const integrations = createIntegrations({
-    ...{ clock, random },
+    clock,
+    random,
     store: integrationStore,
     locations,
     secrets,
@@ -330,9 +360,11 @@ export function createApp(dependencies: AppDependencies): App {
   };
 
   const idempotency = createIdempotency({
-    ...{ clock, random },
+    clock,
+    random,
     store: createIdempotencyStore(database),
-    ...{ keptBytes, memory },
+    keptBytes,
+    memory,
     onError: (error) => {
       log.warn({ error }, 'the answer for an Idempotency-Key was not stored');
     },

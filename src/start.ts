@@ -104,7 +104,11 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const uri = config.database.uri ?? embedded?.uri ?? '';
     const metrics = createMetrics();
     const connection = await connectDatabase({
-      ...{ uri, databaseName: config.database.name, log, signal, observer: metrics.database },
+      uri,
+      databaseName: config.database.name,
+      log,
+      signal,
+      observer: metrics.database,
     });
     cleanups.push(() => connection.close());
     // What is interrupted in these ends when the connections are closed.
@@ -120,7 +124,10 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const data = await patience(
       () =>
         (opening = openData({
-          ...{ database, indexes, log, signal },
+          database,
+          indexes,
+          log,
+          signal,
           openLong: () =>
             connectDatabase({ uri, databaseName: config.database.name, log, signal, isForLongCommands: true }),
           release: { name: packageJson.version, migrations: options.migrations ?? migrations },
@@ -165,7 +172,16 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const { onExchange, probesSharedForMs, statisticsEveryMs, answerCheckMs, createWebhooks, clock } = options;
     const { streamTimes } = options;
     const app = createApp({
-      ...{ config, database, installation, blobs, providers, lookUp, secrets, metrics, log, streamTimes },
+      config,
+      database,
+      installation,
+      blobs,
+      providers,
+      lookUp,
+      secrets,
+      metrics,
+      log,
+      streamTimes,
       version: packageJson.version,
       data,
       isStopping: () => stopping,
@@ -178,11 +194,9 @@ export async function startService(options: StartOptions): Promise<RunningServic
       ...(createWebhooks === undefined ? {} : { createWebhooks }),
     });
     for (const line of checkKeys({
-      ...{
-        counts: await patience(() => app.storedSecrets.count()),
-        keyId: secrets.keyId,
-        isRequired: config.security.secretKeysCheck,
-      },
+      counts: await patience(() => app.storedSecrets.count()),
+      keyId: secrets.keyId,
+      isRequired: config.security.secretKeysCheck,
       source: config.security.secretKeys.length > 0 ? 'SECRETS_KEY' : 'SECRETS_KEY is not set, and the key in DATA_DIR',
     })) {
       print(line);

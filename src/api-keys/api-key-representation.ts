@@ -8,7 +8,9 @@ export function currentApiKey(
   version: string,
 ): components['schemas']['CurrentApiKey'] {
   return {
-    ...{ id: keyId, name, scopes: [...scopes] },
+    id: keyId,
+    name,
+    scopes: [...scopes],
     ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
     administrator: isAdministrator,
     service_version: version,

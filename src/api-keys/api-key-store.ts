@@ -96,7 +96,9 @@ export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
     },
     list: (status, at) =>
       listByTime({
-        ...{ collection: keys, where: {}, time: 'created_at' },
+        collection: keys,
+        where: {},
+        time: 'created_at',
         ...(status !== undefined && { rest: having(status, at) }),
       }),
     async isEmpty() {

@@ -110,7 +110,9 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     return {
       // The first key gets the scopes that later releases add; otherwise no key could grant them.
       principal: { keyId: id, name, scopes: id === firstKeyId ? allScopes : effectiveScopes(scopes) },
-      ...{ secretHash, until, expiresAt: expiresAt?.getTime() ?? Infinity },
+      secretHash,
+      until,
+      expiresAt: expiresAt?.getTime() ?? Infinity,
       touch() {
         touch(id);
       },
@@ -179,7 +181,10 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
         const until = clock.monotonic() + cacheMs;
         return {
           principal: administrator,
-          ...{ secretHash: adminHash, until, expiresAt: Infinity, touch: () => undefined },
+          secretHash: adminHash,
+          until,
+          expiresAt: Infinity,
+          touch: () => undefined,
         };
       }
       const { key, until } = await find(id);

@@ -80,7 +80,8 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
         return await available(async () => {
           try {
             const { Body, ContentLength: size } = await reader.send(new sdk.GetObjectCommand(name), {
-              ...{ requestTimeout: limitMs / maxAttempts, abortSignal },
+              requestTimeout: limitMs / maxAttempts,
+              abortSignal,
             });
             const content = unlessSilent(Body as Readable, limitMs);
             if ((size ?? 0) > maxBlobBytes) content.destroy();

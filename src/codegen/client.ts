@@ -82,8 +82,13 @@ function describe(document: OpenApiDocument, entry: OperationEntry): ClientOpera
     .filter((status) => status.startsWith('2'))
     .map((status) => ({ status, ...Object.entries(resolve(document, responses[status])?.content ?? {})[0] }));
   return {
-    ...{ id, resource: clientResource(tag), name: clientMethod(tag, id), method: method.toUpperCase(), path },
-    ...{ summary: operation.summary ?? '', description: operation.description ?? '' },
+    id,
+    resource: clientResource(tag),
+    name: clientMethod(tag, id),
+    method: method.toUpperCase(),
+    path,
+    summary: operation.summary ?? '',
+    description: operation.description ?? '',
     pathParameters: named('path').map(({ name, description = '', schema }) => ({
       name,
       description: description.replaceAll(/\s+/g, ' ').trim(),
@@ -124,12 +129,10 @@ function answersWithEvents(document: OpenApiDocument, { operation }: OperationEn
 function describeStream(operation: ClientOperation): ClientOperation {
   const { name, resource, summary } = operation;
   return {
-    ...{
-      ...operation,
-      name: 'stream',
-      isStream: true,
-      summary: `${summary}, and read the answer while it is generated`,
-    },
+    ...operation,
+    name: 'stream',
+    isStream: true,
+    summary: `${summary}, and read the answer while it is generated`,
     description: `The request is that of \`${resource}.${name}\`. It is sent when you begin to read.`,
   };
 }

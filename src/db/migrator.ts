@@ -40,8 +40,12 @@ export interface MigratorTimes {
 }
 
 const usualTimes: MigratorTimes = {
-  ...{ beatMs: 5_000, termMs: 30_000, pollMs: 2_000 },
-  ...{ pauseMs: 200, longestPauseMs: 30_000, retryMs: 60_000 },
+  beatMs: 5_000,
+  termMs: 30_000,
+  pollMs: 2_000,
+  pauseMs: 200,
+  longestPauseMs: 30_000,
+  retryMs: 60_000,
 };
 
 /** Milliseconds between two messages while the database does not answer. */

@@ -82,7 +82,12 @@ export function withPlainPages(
   return {
     ...database,
     pages: {
-      ...{ ...reads, fetch, listsOf, walk, readsInOrder: true, listsAtOnce },
+      ...reads,
+      fetch,
+      listsOf,
+      walk,
+      readsInOrder: true,
+      listsAtOnce,
       indexes: (declared) => declared,
       async exists({ collection, ...source }) {
         return (await read(() => collection.findOne(filterOf(source), { projection: { _id: 1 } }))) !== null;

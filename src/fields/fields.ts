@@ -139,7 +139,9 @@ type Values = Readonly<Record<string, unknown>>;
 /** Derives everything from a table of fields. */
 export function fields<const T extends Table>(table: T): Fields<T> {
   const all = Object.entries(table).map(([name, { kind, setBy, options }]) => ({
-    ...{ name, kind, setBy },
+    name,
+    kind,
+    setBy,
     stored: options.storedAs ?? (name === 'id' ? '_id' : snakeCase(name)),
     shown: options.shownAs ?? snakeCase(name),
     initially: options.initially,

@@ -86,12 +86,15 @@ export function createAnswers({ cache, metrics, checker }: AnswersDependencies):
   const callShared = async (target: Target, call: CallOptions, policy: CachePolicy): Promise<TargetAnswer> => {
     const { keyId, traceparent, requestId, signal, deadline, maxAttempts, retries = 0, onFailedAttempt } = call;
     const caller: Caller = {
-      ...{ signal, deadline },
+      signal,
+      deadline,
       timeout: () => {
         const problem = timedOut(target);
         onFailedAttempt?.({
-          ...{ provider: target.provider.id, model: target.request.model },
-          ...{ problem: problem.type, may_be_billed: true },
+          provider: target.provider.id,
+          model: target.request.model,
+          problem: problem.type,
+          may_be_billed: true,
         });
         return problem;
       },
@@ -105,7 +108,11 @@ export function createAnswers({ cache, metrics, checker }: AnswersDependencies):
         async perform(terms) {
           const attempts: FailedAttempt[] = [];
           const shared: CallOptions = {
-            ...{ keyId, traceparent, requestId, retries, signal: terms.signal },
+            keyId,
+            traceparent,
+            requestId,
+            retries,
+            signal: terms.signal,
             ...(maxAttempts !== undefined && { maxAttempts }),
             get deadline() {
               return terms.deadline;

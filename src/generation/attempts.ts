@@ -25,7 +25,8 @@ export function withAttempts(problem: ProblemError, attempts: readonly FailedAtt
   const isFree = attempts.every(({ may_be_billed }) => !may_be_billed);
   const { retryable, ...extensions } = problem.extensions;
   return new ProblemError(type, {
-    ...{ detail, headers: { ...headers, 'x-should-retry': 'false' } },
+    detail,
+    headers: { ...headers, 'x-should-retry': 'false' },
     extensions: {
       ...extensions,
       ...(retryable !== undefined && { retryable: retryable && isFree }),

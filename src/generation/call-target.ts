@@ -101,8 +101,11 @@ async function checkedAnswer(
   const { usage } = result;
   const { model } = request;
   call.onFailedAttempt?.({
-    ...{ provider: provider.id, model, usage },
-    ...{ problem: 'provider-bad-answer', may_be_billed: true },
+    provider: provider.id,
+    model,
+    usage,
+    problem: 'provider-bad-answer',
+    may_be_billed: true,
   });
   throw new UnfitAnswerError('provider-bad-answer', {
     detail: checked.mistake,

@@ -84,7 +84,8 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
       const left = targets.length - index;
       const now = performance.now();
       const targetCall = {
-        ...{ ...call, retries },
+        ...call,
+        retries,
         deadline: now + (call.deadline - now) / left,
         maxAttempts: left > 1 ? 1 : Math.min(maxAttempts, mostCalls - index),
         onFailedAttempt(attempt: FailedAttempt) {
@@ -216,7 +217,9 @@ function fieldsOf(
 ): object {
   return {
     ...(requestId !== undefined && { request_id: requestId }),
-    ...{ problem: problem.type, provider: provider.id, key_id: keyId },
+    problem: problem.type,
+    provider: provider.id,
+    key_id: keyId,
     // Callers choose the names of models.
     model: scrub(request.model),
     ...saidByProvider(problem),

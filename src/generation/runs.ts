@@ -69,7 +69,10 @@ export function createRuns({ generator, statistics }: RunDependencies): PrepareR
       throw error;
     });
     const callWith = (signal: AbortSignal): CallOptions => ({
-      ...{ keyId, requestId, traceparent, signal },
+      keyId,
+      requestId,
+      traceparent,
+      signal,
       deadline: performance.now() + timeoutMs,
     });
     return {

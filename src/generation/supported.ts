@@ -72,7 +72,8 @@ function leaveOut(target: Target, unsupported: readonly Unsupported[]): Target |
   return {
     ...target,
     request: {
-      ...{ model: request.model, messages: left },
+      model: request.model,
+      messages: left,
       ...(Object.keys(parameters).length > 0 && { parameters }),
       ...(responseFormat !== undefined && { responseFormat }),
       ...(tools.length > 0 && { tools, ...(toolChoice !== undefined && { toolChoice }) }),

@@ -56,8 +56,11 @@ export async function answerPage<Item, Shown>(
   // The total of a long list may be older than the page.
   const total = Math.max(isEstimated ? counted.about : counted, least);
   const pagination = {
-    ...{ total, ...(isEstimated ? { total_estimated: true } : {}) },
-    ...{ limit, offset: skipped, next: following },
+    total,
+    ...(isEstimated ? { total_estimated: true } : {}),
+    limit,
+    offset: skipped,
+    next: following,
   };
   if (following === null) return { status: 200, headers: {}, body: { data, pagination } };
   search.set('limit', String(limit));

@@ -128,8 +128,10 @@ async function loadClient(file: URL, base: string): Promise<PageFile> {
     return { body, cacheControl: revalidated, policy: closedPolicy.join('; ') };
   }
   const page = fill(await readPage('not-built.html'), {
-    ...{ title: 'The package of the client', file: 'dist/client.tgz' },
-    ...{ instead: 'The document that clients are made from is here', document: `${base}/openapi.json` },
+    title: 'The package of the client',
+    file: 'dist/client.tgz',
+    instead: 'The document that clients are made from is here',
+    document: `${base}/openapi.json`,
   });
   return { status: 404, body: createStaticBody(page, html), cacheControl: revalidated, policy: plainPolicy(page) };
 }

@@ -132,8 +132,12 @@ export function createOperationHandler(route: OperationRoute, dependencies: Pipe
     const started = performance.now();
     const requestId = requestIdOf(request);
     const progress: Progress = {
-      ...{ keyId: undefined, body: undefined, notes: {}, headers: {} },
-      ...{ memory: undefined, release: undefined },
+      keyId: undefined,
+      body: undefined,
+      notes: {},
+      headers: {},
+      memory: undefined,
+      release: undefined,
     };
     let answer: RawAnswer | StreamedAnswer;
     let problem: ProblemError | undefined;
@@ -326,7 +330,9 @@ async function perform(
   };
   const { answer, replayed } = await dependencies.idempotency.run(
     {
-      ...{ scope, keyId: principal.keyId, key },
+      scope,
+      keyId: principal.keyId,
+      key,
       // A hash of the body is stored. It includes the key, which is not stored, so a weak password cannot be guessed
       // from it.
       body: answerBox === undefined ? body : { key, body },

@@ -134,7 +134,9 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
     },
     async finish(record, { status, headers, bytes }, body) {
       const answer = {
-        ...{ status, headers: Object.entries(headers), bytes },
+        status,
+        headers: Object.entries(headers),
+        bytes,
         body: body instanceof Uint8Array ? new Binary(body) : body,
       };
       await writeIdempotently(() => records.updateOne(owned(record), { $set: { answer } }), { budgetMs: persistMs });

@@ -44,12 +44,11 @@ export interface Condition {
 
 /** The condition of a receiver without attempts and waiting deliveries. */
 export const soundCondition: Condition = {
-  ...{
-    successRate: undefined,
-    consecutiveFailures: 0,
-    lastFailure: undefined,
-    lastAttemptAt: undefined,
-    lastSuccessAt: undefined,
-  },
-  ...{ retryingUntil: undefined, waiting: undefined },
+  successRate: undefined,
+  consecutiveFailures: 0,
+  lastFailure: undefined,
+  lastAttemptAt: undefined,
+  lastSuccessAt: undefined,
+  retryingUntil: undefined,
+  waiting: undefined,
 };

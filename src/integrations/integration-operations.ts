@@ -122,7 +122,8 @@ export function integrationOperations(
       const fixed = Object.entries(integrationFields.others(body)).filter(([name]) => !uncompared.has(name));
       const shown = (present: Integration): object =>
         representIntegration(present, {
-          ...{ headers: {}, condition: soundCondition },
+          headers: {},
+          condition: soundCondition,
           unreadable: integrations.unreadableOf(present),
         });
       const isMatch = matches(headers);

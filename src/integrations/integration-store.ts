@@ -82,7 +82,8 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
     },
     list: (status) =>
       listByTime({
-        ...{ collection: integrations, time: 'created_at' },
+        collection: integrations,
+        time: 'created_at',
         where: status === undefined ? {} : { state: status },
       }),
     async replace(integration, author) {
@@ -102,7 +103,9 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
         integrations.find(filter, { projection: { event_types: 1, location_ids: 1 } }).toArray(),
       );
       return found.map(({ _id, event_types, location_ids }) => ({
-        ...{ integrationId: _id, eventTypes: event_types, locationIds: location_ids },
+        integrationId: _id,
+        eventTypes: event_types,
+        locationIds: location_ids,
       }));
     },
     ids: (after, limit) => idsOf({ _id: { $gt: after } }, limit),

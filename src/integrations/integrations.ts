@@ -175,10 +175,18 @@ export function createIntegrations({
       await requireLocations(content.locationIds);
       const at = clock.now();
       const integration: NewIntegration = {
-        ...{ ...content, id, url: permittedUrl(content.url), headers: sealHeaders(id, content.headers, [], secrets) },
+        ...content,
+        id,
+        url: permittedUrl(content.url),
+        headers: sealHeaders(id, content.headers, [], secrets),
         secret: secret === undefined ? undefined : seal(id, secret),
-        ...{ rotation: undefined, finishedRotationId: undefined },
-        ...{ status: 'active', disabled: undefined, warning: undefined, createdAt: at, updatedAt: at },
+        rotation: undefined,
+        finishedRotationId: undefined,
+        status: 'active',
+        disabled: undefined,
+        warning: undefined,
+        createdAt: at,
+        updatedAt: at,
       };
       return (await store.insert(integration)) ? { ...integration, revision: 1, settingsRevision: 1 } : await get(id);
     },
@@ -191,7 +199,9 @@ export function createIntegrations({
           const url = sentUrl === undefined ? present.url : permittedUrl(sentUrl, present.url);
           if (!hasSameOrigin(url, present.url)) requireCredentialsAgain(id, headers, present.headers, secrets);
           return {
-            ...{ ...present, ...change, url },
+            ...present,
+            ...change,
+            url,
             headers: headers === undefined ? present.headers : sealHeaders(id, headers, present.headers, secrets),
           };
         },

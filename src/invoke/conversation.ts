@@ -36,7 +36,8 @@ export function readConversation(sent: readonly SentMessage[]): Message[] {
           errors.push({ detail, pointer: `#/messages/${index}/tool_calls/${at}/provider_metadata` });
         }
         return {
-          ...{ role, content: toContent(content) },
+          role,
+          content: toContent(content),
           ...(calls.length > 0 && { toolCalls: calls.map(toToolCall) }),
         };
       }

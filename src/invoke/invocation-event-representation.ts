@@ -22,7 +22,8 @@ export function invocationEvents(
       encode: (event) => encode(toInvocationEvent(event, unknownVariables)),
       fail: (_problem, details) =>
         encode({
-          ...{ type: 'error', problem: details },
+          type: 'error',
+          problem: details,
           ...(details.usage !== undefined && { usage: details.usage }),
         }),
     }),
@@ -35,7 +36,10 @@ function toInvocationEvent(event: GeneratedEvent, unknownVariables: readonly str
     case 'start': {
       const { type, provider, model, age, attempts } = event;
       return {
-        ...{ type, provider, model, cached: age !== undefined },
+        type,
+        provider,
+        model,
+        cached: age !== undefined,
         ...(age !== undefined && { age }),
         ...(attempts.length > 0 && { attempts: toAttempts(attempts) }),
       };

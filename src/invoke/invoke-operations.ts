@@ -20,7 +20,8 @@ export function invokeOperations(
     async renderPrompt({ path, body, context }) {
       requireScopeOf(body, context.principal);
       const preview = await planner.preview({
-        ...{ slugOrId: path.slugOrId, ...toPromptRequest(body) },
+        slugOrId: path.slugOrId,
+        ...toPromptRequest(body),
         onPrompt: (found) => {
           context.note(found);
         },
@@ -101,7 +102,12 @@ function requireScopeOf(body: InvokeRequest | undefined, { scopes }: Principal):
 function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrId'> {
   const { variables, version, label, provider, model, messages, unsupported } = body;
   return {
-    ...{ variables, version, label, provider, model, unsupported },
+    variables,
+    version,
+    label,
+    provider,
+    model,
+    unsupported,
     ...toOverrides(body),
     messages: messages && (() => readConversation(messages)),
   };

@@ -61,7 +61,11 @@ export function createInvoke({ planner, prepareRun, settings }: InvokeDependenci
   }) => {
     let selected = { provider: '', model: '' };
     const run = await prepareRun({
-      ...{ keyId, requestId, memory, traceparent, note },
+      keyId,
+      requestId,
+      memory,
+      traceparent,
+      note,
       timeoutMs: Math.min(timeoutMs, settings.timeoutMs),
       options: { cache: parseCacheControl(cacheControl, settings.cacheMaxAge) },
       plan: (onKnown) =>

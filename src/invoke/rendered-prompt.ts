@@ -38,7 +38,8 @@ function toTarget({
 }: PreviewedTarget): RenderedPrompt['targets'][number] {
   const { model, providerOptions } = request;
   return {
-    ...{ provider: provider.id, model },
+    provider: provider.id,
+    model,
     ...(providerOptions !== undefined && { provider_options: { ...providerOptions } }),
     ...(unsupported.length > 0 && { unsupported: unsupported.map(({ member, detail }) => ({ member, detail })) }),
     ...(rewritten.length > 0 && { rewritten: rewritten.map(({ member, detail }) => ({ member, detail })) }),

@@ -98,8 +98,12 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
   const createQueue = (sixteenths: number): MemoryQueue => {
     const part = (bytes: number): number => Math.floor((bytes / 16) * sixteenths);
     return createMemoryQueue({
-      ...{ capacity: part(perProcess), perKey: part(perKey) },
-      ...{ maxWaiting: 1_000, maxWaitingPerKey: 250, waitLimitMs, patienceMs: 2_000 },
+      capacity: part(perProcess),
+      perKey: part(perKey),
+      maxWaiting: 1_000,
+      maxWaitingPerKey: 250,
+      waitLimitMs,
+      patienceMs: 2_000,
     });
   };
   const reading = createQueue(4);

@@ -170,7 +170,10 @@ export function createMetrics(): Metrics {
   });
   const providerGauge = (name: string, help: string, member: keyof QueueLoad): void => {
     new Gauge({
-      ...{ name, help, labelNames: ['provider'] as const, registers },
+      name,
+      help,
+      labelNames: ['provider'] as const,
+      registers,
       collect() {
         for (const load of readers?.providers().providers ?? []) this.set({ provider: load.provider }, load[member]);
       },
@@ -185,7 +188,9 @@ export function createMetrics(): Metrics {
   providerGauge('provider_calls_limit', 'The most calls of a provider in progress: PROVIDER_CONCURRENCY.', 'limit');
   const streamGauge = (name: string, help: string, member: keyof QueueLoad): void => {
     new Gauge({
-      ...{ name, help, registers },
+      name,
+      help,
+      registers,
       collect() {
         this.set(readers?.providers().streams[member] ?? 0);
       },

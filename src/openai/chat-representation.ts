@@ -53,7 +53,8 @@ export function createChunkEncoder(
   const write = (choices: readonly object[], usage: Usage | null = null): string =>
     serverSentEvent({
       ...headOf(head, 'chat.completion.chunk'),
-      ...{ model, choices },
+      model,
+      choices,
       // Clients know that a stream has usage by this member.
       ...(includesUsage && { usage: usage === null ? null : usageOf(usage) }),
     });
@@ -91,7 +92,9 @@ type ChatToolCall = NonNullable<Choice['message']['tool_calls']>[number];
 
 function toChatCall({ id, name, arguments: text, provider_metadata: metadata }: ToolCall): ChatToolCall {
   return {
-    ...{ id, type: 'function', function: { name, arguments: text } },
+    id,
+    type: 'function',
+    function: { name, arguments: text },
     ...(metadata !== undefined && { extra_content: toExtraContent(metadata) }),
   };
 }

@@ -98,7 +98,9 @@ function toToolCall({ id, function: called, extra_content }: ChatToolCall, point
   const mistake = findMetadataMistake(extra_content);
   if (mistake !== undefined) throw conflict(`${pointer}/extra_content`, mistake);
   return {
-    ...{ id, name: called.name, arguments: called.arguments },
+    id,
+    name: called.name,
+    arguments: called.arguments,
     ...(extra_content !== undefined && { provider_metadata: fromExtraContent(extra_content as JsonObject) }),
   };
 }

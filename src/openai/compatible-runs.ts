@@ -50,7 +50,12 @@ export function createCompatibleRuns(dependencies: CompatibleRunsDependencies): 
   const { prepareRun, timeoutMs } = dependencies;
   return ({ keyId, requestId, memory, traceparent, note, ...request }) =>
     prepareRun({
-      ...{ keyId, requestId, memory, traceparent, timeoutMs, note },
+      keyId,
+      requestId,
+      memory,
+      traceparent,
+      timeoutMs,
+      note,
       plan: (onKnown) => makePlan(request, onKnown, dependencies),
     });
 }
@@ -72,8 +77,11 @@ async function makePlan(
       if (hasTools && !scopes.has('providers:invoke')) throw insufficientScope('providers:invoke');
       // A format of the request takes the place of the prompt's, and is not checked, as without a prompt.
       return await planner.fromPrompt({
-        ...{ ...target.prompt, ...generation },
-        ...{ checksSchemas: false, onPrompt: note, onSelected: note },
+        ...target.prompt,
+        ...generation,
+        checksSchemas: false,
+        onPrompt: note,
+        onSelected: note,
       });
     }
     if (generation.messages.length === 0) throw conflict(request.messagesAt, 'is required without a stored prompt');

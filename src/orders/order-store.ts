@@ -136,7 +136,9 @@ export function createOrderStore(database: PagedDatabase): OrderStore {
     },
     async *uncounted(locationId, before) {
       const source: Source<OrderDocument> = {
-        ...{ collection: orders, where: { location_id: locationId, uncounted: true }, time: 'created_at' },
+        collection: orders,
+        where: { location_id: locationId, uncounted: true },
+        time: 'created_at',
         span: { until: before },
       };
       const projection = { total: 1, created_at: 1 };

@@ -129,13 +129,15 @@ export function createOrders({ store, locations, products, categories, relay, cl
       const { lines, ...totals } = price(items, location);
       const at = clock.now();
       const order: Order = {
-        ...{ id, ...given },
+        id,
+        ...given,
         status: 'open',
         currency: location.currency,
         items: items.map((item, index) => ({ ...item, total: lines[index] ?? 0 })),
         ...totals,
         spot,
-        ...{ createdAt: at, updatedAt: at },
+        createdAt: at,
+        updatedAt: at,
         completedAt: undefined,
         canceledAt: undefined,
         fiscalDay: undefined,

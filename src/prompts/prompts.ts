@@ -227,7 +227,9 @@ export function createPrompts({
       requireUsableSchemas(sent);
       const createdAt = clock.now();
       const prompt: Prompt = {
-        ...{ id, ...sent, slug: sent.slug === '' ? slugFromName(sent.name) : sent.slug },
+        id,
+        ...sent,
+        slug: sent.slug === '' ? slugFromName(sent.name) : sent.slug,
         version: 1,
         labels: undefined,
         deletedLabel: undefined,

@@ -95,7 +95,10 @@ export async function repeat<Result>(
       if (performance.now() + delay >= call.deadline) throw toProblem(failure, provider, model);
       onRetry?.({
         ...(requestId !== undefined && { request_id: requestId }),
-        ...{ provider, model, attempt: number, problem },
+        provider,
+        model,
+        attempt: number,
+        problem,
         ...(status !== undefined && { status }),
         ...(code !== undefined && { provider_code: code }),
         ...(message !== undefined && { provider_message: message }),

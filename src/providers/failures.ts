@@ -187,7 +187,9 @@ export function toProblem(failure: Failure, provider: string, model: string): Pr
 export function toAttempt(failure: Failure, provider: string, model: string): FailedAttempt {
   const { type: problem, message, code, usage, mayBeBilled } = failure;
   return {
-    ...{ provider, model, problem },
+    provider,
+    model,
+    problem,
     ...(code !== undefined && { provider_code: code }),
     ...(message !== undefined && { provider_message: message }),
     ...(usage && { usage }),
@@ -234,8 +236,11 @@ function toStatusFailure(
   }
   const detail = `The provider answered with an error (${answered}).`;
   return {
-    ...{ type: 'provider-failed', detail, retryable: isTransient(status) },
-    ...{ mayBeBilled: mayHaveWorked(status), ...wait },
+    type: 'provider-failed',
+    detail,
+    retryable: isTransient(status),
+    mayBeBilled: mayHaveWorked(status),
+    ...wait,
   };
 }
 

@@ -71,7 +71,8 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
       keepAliveTimeout: 30_000,
       // `lookup` reaches net.connect and tls.connect, but is missing in undici's type.
       connect: {
-        ...{ timeout: connectTimeout, lookup: toLookupFunction(lookUp) },
+        timeout: connectTimeout,
+        lookup: toLookupFunction(lookUp),
         ...connect,
       } as buildConnector.BuildOptions,
     });

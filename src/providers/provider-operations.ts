@@ -13,7 +13,10 @@ export function providerOperations(registry: ProviderRegistry): Pick<OperationHa
         defaultModel,
         configured,
         settings: settings.map(({ name: variable, required, set, description }) => ({
-          ...{ name: variable, required, set, description },
+          name: variable,
+          required,
+          set,
+          description,
         })),
       })),
     }),

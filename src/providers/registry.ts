@@ -132,7 +132,9 @@ function vendorEntry(
   return {
     info: { ...listed(vendor, settings), configured: isConfigured(own), settings: settingsOf(vendor, own) },
     target: {
-      ...{ id, credentials, secrets },
+      id,
+      credentials,
+      secrets,
       models: once(() => load(own, carrying(fetch, dialect))),
       dialect,
       queue: createCallQueue(settings.concurrency),
@@ -162,7 +164,9 @@ function compatibleEntry(
       settings: [{ ...compatibleProvidersVariable, required: true, set: true }],
     },
     target: {
-      ...{ id, credentials, secrets },
+      id,
+      credentials,
+      secrets,
       models: once(() => loadCompatible(provider, carrying(fetch, dialect))),
       dialect,
       queue: createCallQueue(settings.concurrency),
@@ -201,7 +205,9 @@ function carrying(fetch: Fetch, { argumentObjects }: Dialect): Fetch {
 
 function settingsOf({ variables }: Vendor, own: VendorSettings): ProviderSetting[] {
   return variables.map(({ name, setting, required, description }) => ({
-    ...{ name, required, description },
+    name,
+    required,
+    description,
     set: Boolean(own[setting]),
   }));
 }

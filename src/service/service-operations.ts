@@ -75,7 +75,10 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
       return Promise.resolve({
         status: 200,
         body: {
-          ...{ name: 'prompt-gateway', version, secrets_key: dependencies.secretsKey(), links },
+          name: 'prompt-gateway',
+          version,
+          secrets_key: dependencies.secretsKey(),
+          links,
           schema: { version: schema.version, oldest_reader: schema.oldestReader },
           ...(migration !== undefined && { migration: showMigration(migration) }),
         },

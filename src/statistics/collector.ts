@@ -91,8 +91,12 @@ export function createCollector({ store, clock, random }: CollectorDependencies)
   };
 
   const openTally = (subject: Subject, grain: Grain, version: number): OpenTally => ({
-    ...{ subject, grain, interval: grain === 'minute' ? minute : quarter },
-    ...{ version, counts: noCounts(subject.kind), writer },
+    subject,
+    grain,
+    interval: grain === 'minute' ? minute : quarter,
+    version,
+    counts: noCounts(subject.kind),
+    writer,
   });
 
   const seriesOf = (subject: Subject, given: number): Series | undefined => {

@@ -91,8 +91,12 @@ function showAttempts({ at, counts }: Counted<'integration'>): Schemas['AttemptC
 function showInvocations({ at, counts }: Counted<'prompt'>): Schemas['InvocationCounts'] {
   const { invocations, errors, cached, inputTokens, outputTokens, milliseconds } = counts;
   return {
-    ...{ at: at.toISOString(), invocations, errors, cached },
-    ...{ input_tokens: inputTokens, output_tokens: outputTokens },
+    at: at.toISOString(),
+    invocations,
+    errors,
+    cached,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
     ...averageLatency(milliseconds, invocations - errors - cached),
   };
 }
@@ -106,7 +110,9 @@ function showBacklog({ measuredAt, counts, oldestAt }: Backlog): NonNullable<Ser
   return {
     measured_at: measuredAt.toISOString(),
     count: due + retrying + paused + disabled,
-    ...{ due, retrying, held: paused + disabled },
+    due,
+    retrying,
+    held: paused + disabled,
     ...(oldestAt === undefined ? {} : { oldest_at: oldestAt.toISOString() }),
   };
 }

@@ -124,7 +124,9 @@ export function createTestRunStore(database: PagedDatabase): TestRunStore {
   const runs: Collection<TestRunDocument> = database.db.collection(collectionName);
   const listByTime = database.pages.listsOf<TestRunDocument, TestRun>(fromDocument);
   const runsOf = (promptId: string): Source<TestRunDocument> => ({
-    ...{ collection: runs, where: { prompt_id: promptId }, time: 'created_at' },
+    collection: runs,
+    where: { prompt_id: promptId },
+    time: 'created_at',
   });
 
   return {

@@ -189,7 +189,12 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
     const { slugOrId, version, label, variables, targets, unsupported } = request;
     const { prompt, unknownVariables, plans } = await planner.compare({
-      ...{ slugOrId, version, label, variables, targets, unsupported },
+      slugOrId,
+      version,
+      label,
+      variables,
+      targets,
+      unsupported,
       onPrompt: request.note,
     });
     keptBytes.check(request.keyId);
@@ -214,7 +219,10 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       const { keyId, traceparent } = request;
       const run: TestRun = {
         ...created,
-        ...{ revision: 1, status: 'running', finishedAt: undefined, answerBytes: undefined },
+        revision: 1,
+        status: 'running',
+        finishedAt: undefined,
+        answerBytes: undefined,
       };
       return { run, finished: start({ run, plans, keyId, traceparent, timeoutMs }, release) };
     } finally {

@@ -85,12 +85,16 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     lanes,
     settlements: createSettlements(deliveries, timing, clock, log),
     sender: createSender({ mayConnect, lookUp, timing, limits }),
-    ...{ replays, version, limits, random },
+    replays,
+    version,
+    limits,
+    random,
   });
   const relay = createRelay({
     ...common,
     outboxes: createOutboxStore(database),
-    ...{ serialise, engine },
+    serialise,
+    engine,
   });
   const conditions = async (wanted: readonly Integration[]): Promise<ReadonlyMap<string, Condition>> => {
     const ids = wanted.map(({ id }) => id);
@@ -112,7 +116,8 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     engine,
     deliveries: createDeliveries({
       ...common,
-      ...{ replays, serialise },
+      replays,
+      serialise,
       attemptNow: (integrationId, id) => {
         engine.attemptNow(integrationId, id);
       },

@@ -20,9 +20,16 @@ function setUp(): Setting {
   const { id, key, secretHash } = mintKey(randomUUID());
   const clock = { wall: Date.parse('2026-11-21T12:00:00Z'), monotonic: 0 };
   let stored: StoredApiKey = {
-    ...{ id, secretHash, name: 'till', scopes: ['orders:write'], ancestors: [] },
-    ...{ revision: 1, createdAt: new Date(clock.wall), expiresAt: undefined, lastUsedAt: undefined },
-    ...{ revokedAt: undefined },
+    id,
+    secretHash,
+    name: 'till',
+    scopes: ['orders:write'],
+    ancestors: [],
+    revision: 1,
+    createdAt: new Date(clock.wall),
+    expiresAt: undefined,
+    lastUsedAt: undefined,
+    revokedAt: undefined,
   };
   const waiting: { read: StoredApiKey; resolve: (key: StoredApiKey) => void; reject: (error: Error) => void }[] = [];
   let asked = 0;
@@ -37,11 +44,14 @@ function setUp(): Setting {
   };
   const authentication = createAuthentication({
     store: store as ApiKeyStore,
-    ...{ allScopes: new Set(), adminKey: undefined, onError: () => undefined },
+    allScopes: new Set(),
+    adminKey: undefined,
+    onError: () => undefined,
     clock: { now: () => new Date(clock.wall), monotonic: () => clock.monotonic },
   });
   return {
-    ...{ authentication, clock },
+    authentication,
+    clock,
     use: () => authentication.authenticate({ headers: { authorization: `Bearer ${key}` } }),
     answer() {
       for (const { read, resolve } of waiting.splice(0)) resolve(read);

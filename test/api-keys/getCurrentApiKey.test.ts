@@ -28,16 +28,23 @@ describe('200', () => {
     const { status, body } = await whoami(key);
     expect(status).toBe(200);
     expect(body).toEqual({
-      ...{ id, name: 'Board', scopes: ['orders:read'], expires_at: '2036-06-30T23:59:59.000Z' },
-      ...{ administrator: false, service_version: packageFile.version },
+      id,
+      name: 'Board',
+      scopes: ['orders:read'],
+      expires_at: '2036-06-30T23:59:59.000Z',
+      administrator: false,
+      service_version: packageFile.version,
     });
   });
 
   it('describes the key that the operator configured', async () => {
     const { body } = await whoami(service.adminKey);
     expect(body).toEqual({
-      ...{ id: 'administrator', name: 'administrator', scopes: allScopes },
-      ...{ administrator: true, service_version: packageFile.version },
+      id: 'administrator',
+      name: 'administrator',
+      scopes: allScopes,
+      administrator: true,
+      service_version: packageFile.version,
     });
   });
 

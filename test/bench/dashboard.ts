@@ -80,8 +80,12 @@ async function fill(): Promise<void> {
   const start = Date.now() - size * 1_000;
   for (let first = 0; first < size; first += 1_000) {
     const some = Array.from({ length: Math.min(1_000, size - first) }, (_, offset) => ({
-      ...{ eventId: randomUUID(), eventType: 'ORDER_PLACED' as const, integrationId, body },
-      ...{ targetUuid: undefined, eventCreatedAt: new Date(start + (first + offset) * 1_000) },
+      eventId: randomUUID(),
+      eventType: 'ORDER_PLACED' as const,
+      integrationId,
+      body,
+      targetUuid: undefined,
+      eventCreatedAt: new Date(start + (first + offset) * 1_000),
     }));
     await deliveries.insertMissing(some, new Date(start + first * 1_000));
   }

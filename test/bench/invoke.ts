@@ -127,7 +127,9 @@ async function liteLlm(children: ChildProcess[], folder: string, provider: strin
   let programs: string;
   try {
     programs = await installPythonPackage({
-      ...{ name: 'litellm[proxy]', version: liteLlmRelease, env: process.env },
+      name: 'litellm[proxy]',
+      version: liteLlmRelease,
+      env: process.env,
       cacheDir: defaultCacheDir(process.env, homedir()),
       log: { info: () => undefined, warn: () => undefined },
     });
@@ -149,7 +151,11 @@ async function liteLlm(children: ChildProcess[], folder: string, provider: strin
   return [
     {
       name: `LiteLLM ${liteLlmRelease}`,
-      ...{ url: `${url}/v1/chat/completions`, headers, body, process: child, results: new Map() },
+      url: `${url}/v1/chat/completions`,
+      headers,
+      body,
+      process: child,
+      results: new Map(),
     },
   ];
 }

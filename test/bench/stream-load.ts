@@ -98,8 +98,11 @@ async function readStreams(options: StreamLoadOptions): Promise<StreamLoadResult
   const elapsedMs = performance.now() - started;
   const { user, system } = process.cpuUsage(cpu);
   return {
-    ...{ streams, failures, tokensPerSecond: (allTokens * 1000) / elapsedMs },
-    ...{ firstP50: first.percentile(50) / 1e6, firstP99: first.percentile(99) / 1e6 },
+    streams,
+    failures,
+    tokensPerSecond: (allTokens * 1000) / elapsedMs,
+    firstP50: first.percentile(50) / 1e6,
+    firstP99: first.percentile(99) / 1e6,
     ownCpu: (user + system) / 1000 / elapsedMs,
   };
 }

@@ -55,16 +55,24 @@ export async function benchStreams(rounds: number, seconds: number): Promise<voi
     const path = '/v1/chat/completions';
     const contestants: Contestant[] = [
       {
-        ...{ name: 'direct call', url: `${provider}/chat/completions`, headers: directHeaders },
-        ...{ body: chat, process: undefined, results: new Map() },
+        name: 'direct call',
+        url: `${provider}/chat/completions`,
+        headers: directHeaders,
+        body: chat,
+        process: undefined,
+        results: new Map(),
       },
       {
-        ...{ ...service, name: 'prompt-gateway, stored prompt', url: `${service.url}/api/v1/prompts/bench-0/invoke` },
+        ...service,
+        name: 'prompt-gateway, stored prompt',
+        url: `${service.url}/api/v1/prompts/bench-0/invoke`,
         body: (model) => JSON.stringify({ variables: { ticket }, model, stream: true }),
         results: new Map(),
       },
       {
-        ...{ ...service, name: 'prompt-gateway, chat completions', url: `${service.url}${path}` },
+        ...service,
+        name: 'prompt-gateway, chat completions',
+        url: `${service.url}${path}`,
         body: (model) => chat(`openai/${model}`),
         results: new Map(),
       },
@@ -92,9 +100,14 @@ async function read(contestant: Contestant, measurement: Measurement, seconds: n
   const { connections, pause, tokens } = measurement;
   const before = child === undefined ? 0 : await cpuTime(child.pid);
   const result = await readStreamsFromOutside({
-    ...{ url, headers, connections, seconds, tokens },
+    url,
+    headers,
+    connections,
+    seconds,
+    tokens,
     // The tokens of the mock provider are `word0 `, `word1 ` …
-    ...{ body: body(`mock-drip-${pause}-${tokens}`), mark: 'word' },
+    body: body(`mock-drip-${pause}-${tokens}`),
+    mark: 'word',
   });
   const used = child === undefined ? Number.NaN : (await cpuTime(child.pid)) - before;
   return { ...result, cpu: (used * 1000) / (result.streams * tokens) };

@@ -116,8 +116,14 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
     [],
     [...startFlags, ...(values['cpu-prof'] === undefined ? [] : profiling(values['cpu-prof']))],
     {
-      ...{ DATA_DIR: dataDir, PORT: '0', ADMIN_API_KEY: key, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
-      ...{ MONGODB_URI: database.uri, MONGODB_DATABASE: databaseName, ...checkSetting(fastEngine) },
+      DATA_DIR: dataDir,
+      PORT: '0',
+      ADMIN_API_KEY: key,
+      RATE_LIMIT: 'off',
+      LOG_LEVEL: 'warn',
+      MONGODB_URI: database.uri,
+      MONGODB_DATABASE: databaseName,
+      ...checkSetting(fastEngine),
     },
   );
   try {
@@ -125,7 +131,9 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
     const pool = new Pool(serviceUrl, { connections: concurrency, pipelining: 1 });
     const create = async (what: string, body: unknown): Promise<string> => {
       const { statusCode, body: answer } = await pool.request({
-        ...{ path: `/v1/${what}`, method: 'POST', body: JSON.stringify(body) },
+        path: `/v1/${what}`,
+        method: 'POST',
+        body: JSON.stringify(body),
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       });
       const text = await answer.text();
@@ -143,10 +151,20 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
     for (const [id, secret] of Object.entries(secrets)) {
       const at = new Date();
       await integrations.insert({
-        ...{ id, name: 'Sink', url, headers: [], status: 'active', createdAt: at, updatedAt: at },
-        ...{ eventTypes: ['ORDER_PLACED'], secret: box.seal(secret, secretRecord(id)) },
-        ...{ rotation: undefined, finishedRotationId: undefined, disabled: undefined, warning: undefined },
-        ...{ locationIds: undefined },
+        id,
+        name: 'Sink',
+        url,
+        headers: [],
+        status: 'active',
+        createdAt: at,
+        updatedAt: at,
+        eventTypes: ['ORDER_PLACED'],
+        secret: box.seal(secret, secretRecord(id)),
+        rotation: undefined,
+        finishedRotationId: undefined,
+        disabled: undefined,
+        warning: undefined,
+        locationIds: undefined,
       });
     }
     sink.child.send({ secrets });
@@ -291,8 +309,11 @@ try {
     const bare = await benchTransport(fanOut);
     const { deliveriesPerSecond, p50, p99 } = bare;
     rows.push({
-      ...{ '': 'bare transport', 'fan-out': fanOut, 'deliveries/s': round(deliveriesPerSecond) },
-      ...{ 'p50 ms': round(p50), 'p99 ms': round(p99) },
+      '': 'bare transport',
+      'fan-out': fanOut,
+      'deliveries/s': round(deliveriesPerSecond),
+      'p50 ms': round(p50),
+      'p99 ms': round(p99),
     });
     for (const intake of values.intake.split(',') as Intake[]) {
       const { full, half } = await benchService(fanOut, intake);

@@ -40,7 +40,10 @@ beforeAll(async () => {
   location = await gateway.locations.create({ name: 'Canal Café', currency: 'EUR', timezone: 'Europe/Amsterdam' });
   const category = await gateway.categories.create({ location_id: location.id, name: 'Hot drinks' });
   product = await gateway.products.create({
-    ...{ location_id: location.id, category_id: category.id, name: 'Flat white', price: 420 },
+    location_id: location.id,
+    category_id: category.id,
+    name: 'Flat white',
+    price: 420,
   });
 });
 afterAll(async () => {
@@ -54,7 +57,9 @@ const greeter = (): Schemas['PromptCreate'] => ({
   selected_provider: 'echo',
 });
 const newOrder = (members: Partial<Schemas['OrderCreate']> = {}): Schemas['OrderCreate'] => ({
-  ...{ location_id: location.id, items: [{ product_id: product.id, quantity: 1 }], ...members },
+  location_id: location.id,
+  items: [{ product_id: product.id, quantity: 1 }],
+  ...members,
 });
 
 describe('the methods', () => {
@@ -152,7 +157,9 @@ describe('the methods', () => {
 
   it('of integrations, deliveries, replays and event types send their requests', async () => {
     const created = await gateway.integrations.create({
-      ...{ name: 'Till', url: receiver.url, event_types: ['ORDER_PLACED'] },
+      name: 'Till',
+      url: receiver.url,
+      event_types: ['ORDER_PLACED'],
     });
     const { id } = created;
     expect((await gateway.integrations.update(id, { name: 'Till 2' })).name).toBe('Till 2');
@@ -198,7 +205,9 @@ describe('the methods', () => {
     await gateway.apiKeys.getCurrent();
 
     const anonymous = new PromptGateway({
-      ...{ baseUrl: setup.service.url, apiKey: null, headers: { Origin: setup.service.url } },
+      baseUrl: setup.service.url,
+      apiKey: null,
+      headers: { Origin: setup.service.url },
       hooks: { onRequest: ({ operation }) => used.add(operation) },
     });
     const session = await anonymous.sessions.create({ api_key: setup.service.adminKey });

@@ -51,7 +51,8 @@ describe('an invocation', () => {
     const error = await failureOf(connect().prompts.invoke(prompt));
     expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject({
-      ...{ attempts: 1, type: problem('provider-bad-answer') },
+      attempts: 1,
+      type: problem('provider-bad-answer'),
       problem: { usage: { inputTokens: mockUsage.input, outputTokens: mockUsage.output } },
     });
     expect(harness.mock.requests).toHaveLength(1);
@@ -80,7 +81,9 @@ describe('a wrong base URL', () => {
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
     expect(error).not.toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({
-      ...{ attempts: 1, mayHaveBeenApplied: false, status },
+      attempts: 1,
+      mayHaveBeenApplied: false,
+      status,
       problem: { type: problem(type) },
       message: expect.stringContaining(`of ${baseUrl}/api/v1/prompts/${slug}/invoke says that`),
     });

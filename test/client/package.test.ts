@@ -70,7 +70,12 @@ describe('the package', () => {
         contents: `export * from '${path.posix.join('prompt-gateway-client', entry)}'`,
         resolveDir: stranger.folder,
       },
-      ...{ bundle: true, minify: true, write: false, format: 'esm', platform: 'browser', target: 'es2022' },
+      bundle: true,
+      minify: true,
+      write: false,
+      format: 'esm',
+      platform: 'browser',
+      target: 'es2022',
     });
     const [file] = outputFiles;
     expect(gzipSync(file?.contents ?? '', { level: 9 }).length / 1024).toBeLessThanOrEqual(limit);

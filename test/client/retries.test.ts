@@ -37,7 +37,9 @@ const connect = (options: Partial<GatewayOptions> = {}, timing = {}): ImpatientG
   createImpatientGateway({ baseUrl: address(), apiKey, ...options }, timing);
 
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}): Reaction => ({
-  ...{ kind: 'answer', status, body: JSON.stringify(body) },
+  kind: 'answer',
+  status,
+  body: JSON.stringify(body),
   headers: { 'content-type': 'application/json', 'x-request-id': 'request-1', ...headers },
 });
 const refuse = (status: number, name: string, headers = {}, members = {}): Reaction =>
@@ -47,7 +49,10 @@ const refuse = (status: number, name: string, headers = {}, members = {}): React
     headers,
   );
 const html = (status: number): Reaction => ({
-  ...{ kind: 'answer', status, body: '<h1>Proxy</h1>', headers: { 'content-type': 'text/html' } },
+  kind: 'answer',
+  status,
+  body: '<h1>Proxy</h1>',
+  headers: { 'content-type': 'text/html' },
 });
 const cut: Reaction = { kind: 'cut' };
 const order = answer(200, { id: 'order-1' });
@@ -216,12 +221,10 @@ describe('an attempt that is in progress', () => {
     const error = await failure(gateway.orders.create(newOrder));
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({
-      ...{
-        attempts: 5,
-        mayHaveBeenApplied: true,
-        idempotencyKey: expect.any(String),
-        cause: expect.any(ConflictError),
-      },
+      attempts: 5,
+      mayHaveBeenApplied: true,
+      idempotencyKey: expect.any(String),
+      cause: expect.any(ConflictError),
       message: 'orders.create: no answer within 4000 ms. An attempt of the call is still in progress.',
     });
     expect(gateway.pauses).toEqual([500, 1_000, 1_000, 1_000]);
@@ -668,7 +671,9 @@ describe('hooks', () => {
     server.next(refuse(502, 'provider-failed', {}, { retryable: true }), cut, answer(200, { text: 'Hello' }));
     await connect({ hooks }).prompts.invoke('greeter');
     const request = {
-      ...{ operation: 'prompts.invoke', method: 'POST', url: `${address()}/api/v1/prompts/greeter/invoke` },
+      operation: 'prompts.invoke',
+      method: 'POST',
+      url: `${address()}/api/v1/prompts/greeter/invoke`,
     };
     expect(requests).toEqual([1, 2, 3].map((attempt) => ({ ...request, attempt })));
     const durationMs = expect.any(Number);

@@ -72,8 +72,14 @@ describe('a stream of the service', () => {
     const usage = { inputTokens: mockUsage.input, outputTokens: mockUsage.output };
     const { requestId, latencyMs, ...answer } = await stream.final();
     expect(answer).toEqual({
-      ...{ text: 'Hello from model-a.', finishReason: 'stop', usage, cached: false },
-      ...{ provider: 'mock', model: 'model-a', promptId: id, version: 1 },
+      text: 'Hello from model-a.',
+      finishReason: 'stop',
+      usage,
+      cached: false,
+      provider: 'mock',
+      model: 'model-a',
+      promptId: id,
+      version: 1,
     });
     expect([typeof requestId, typeof latencyMs]).toEqual(['string', 'number']);
     expect(await stream.text()).toBe('Hello from model-a.');
@@ -138,7 +144,10 @@ describe('a stream of the service', () => {
     expect(events.map(({ type }) => String(type))).toEqual(['start', 'text', 'text']);
     expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject({
-      ...{ status: 502, operation: 'prompts.stream', attempts: 1, mayHaveBeenApplied: true },
+      status: 502,
+      operation: 'prompts.stream',
+      attempts: 1,
+      mayHaveBeenApplied: true,
       problem: { provider: 'mock', model },
       requestId: expect.any(String),
     });
@@ -250,7 +259,10 @@ const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
 const start = event({ type: 'start', provider: 'mock', model: 'model-a', cached: false });
 const hello = event({ type: 'text', delta: 'Hello' });
 const finish = event({
-  ...{ type: 'finish', finishReason: 'stop', usage: { inputTokens: 1, outputTokens: 1 }, latencyMs: 5 },
+  type: 'finish',
+  finishReason: 'stop',
+  usage: { inputTokens: 1, outputTokens: 1 },
+  latencyMs: 5,
 });
 const whole = start + hello + finish;
 const failed = (name: string, members: object = {}): string => {
@@ -277,10 +289,14 @@ describe('retries of a stream', () => {
   const connect = (options: Partial<GatewayOptions> = {}): ImpatientGateway =>
     createImpatientGateway({ baseUrl: `http://127.0.0.1:${server.port}`, apiKey, ...options });
   const stream = (body: string): Reaction => ({
-    ...{ kind: 'answer', body, headers: { 'content-type': 'text/event-stream; charset=utf-8' } },
+    kind: 'answer',
+    body,
+    headers: { 'content-type': 'text/event-stream; charset=utf-8' },
   });
   const refuse = (status: number, name: string): Reaction => ({
-    ...{ kind: 'answer', status, headers: { 'content-type': 'application/problem+json' } },
+    kind: 'answer',
+    status,
+    headers: { 'content-type': 'application/problem+json' },
     body: JSON.stringify({ type: problem(name), title: 'T', status, detail: 'Why.', request_id: 'r' }),
   });
   const cut: Reaction = { kind: 'cut' };
@@ -365,7 +381,9 @@ describe('the body of a stream', () => {
     headers = { 'content-type': 'text/event-stream' },
   ): ImpatientGateway =>
     createImpatientGateway({
-      ...{ baseUrl: 'http://gateway.test', apiKey, maxRetries: 0 },
+      baseUrl: 'http://gateway.test',
+      apiKey,
+      maxRetries: 0,
       fetch: () => Promise.resolve(new Response(body(), { headers })),
     });
   const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -461,7 +479,7 @@ describe('the body of a stream', () => {
     const ofCall = gateway.prompts.stream('greeter', {}, { idleTimeout: 20 });
     expect(await failureOf(ofCall.text())).toBeInstanceOf(TimeoutError);
     const never = (): Promise<Response> => new Promise(() => undefined);
-    const late = createImpatientGateway({ ...{ baseUrl: 'http://gateway.test', apiKey, fetch: never }, maxRetries: 0 });
+    const late = createImpatientGateway({ baseUrl: 'http://gateway.test', apiKey, fetch: never, maxRetries: 0 });
     const error = await failureOf(late.prompts.stream('greeter', {}, { timeout: 20 }).text());
     expect(error).toMatchObject({ name: 'TimeoutError', message: 'prompts.stream: no answer within 20 ms.' });
   });

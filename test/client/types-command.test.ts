@@ -207,7 +207,9 @@ declare module 'prompt-gateway-client' {
 
   const typeOf = (schema: unknown): string => renderSchemaType(schema, '').replaceAll(/\n */g, ' ');
   const tree = {
-    ...{ type: 'object', properties: { value: { $ref: '#/$defs/value' }, next: { $ref: '#' } }, required: ['value'] },
+    type: 'object',
+    properties: { value: { $ref: '#/$defs/value' }, next: { $ref: '#' } },
+    required: ['value'],
     $defs: { value: { type: ['string', 'null'] } },
   };
   it.each<[unknown, string]>([

@@ -319,7 +319,9 @@ describe.each(Object.keys(kinds))('a receiver of %s', (name) => {
   let handle: () => unknown;
   beforeAll(async () => {
     const options: ReceiverOptions = {
-      ...{ secrets: [nextSecret, secret], now, maxBodyBytes: 2_000 },
+      secrets: [nextSecret, secret],
+      now,
+      maxBodyBytes: 2_000,
       onError: (error) => void errors.push(error),
     };
     kind = await kinds[name]?.(options, (received) => {

@@ -74,7 +74,8 @@ function schemaPlaces(name: string, schema: Schema): Place[] {
 
 function mediaPlaces(name: string, content: Record<string, MediaType> = {}): Place[] {
   return Object.values(content).map(({ schema, example, examples = {} }) => ({
-    ...{ name, schema },
+    name,
+    schema,
     examples: [...given(example), ...Object.values(examples).map((entry) => resolve(contract, entry).value)],
   }));
 }

@@ -45,9 +45,18 @@ async function makeSomething(): Promise<Record<string, unknown[]>> {
   }
   const key = await run.send('POST', '/api/v1/api-keys', { name: 'x', scopes: ['prompts:read'] });
   return {
-    ...{ slugOrId: slugs, slug: [...slugs, ...freeSlugs], id: [...runs, key['id']], version: [1, 2, 3] },
-    ...{ provider: ['echo', 'openai'], selected_provider: ['echo'], model: ['echo-1'], selected_model: ['echo-upper'] },
-    ...{ 'Idempotency-Key': ['once', '"once"', 'twice'], 'If-Match': ['*'], Prefer: ['respond-async'], limit: [3] },
+    slugOrId: slugs,
+    slug: [...slugs, ...freeSlugs],
+    id: [...runs, key['id']],
+    version: [1, 2, 3],
+    provider: ['echo', 'openai'],
+    selected_provider: ['echo'],
+    model: ['echo-1'],
+    selected_model: ['echo-upper'],
+    'Idempotency-Key': ['once', '"once"', 'twice'],
+    'If-Match': ['*'],
+    Prefer: ['respond-async'],
+    limit: [3],
     label: ['production', 'staging'],
     // Almost all others are refused: their members have to fit together.
     ContentPartInput: [
@@ -151,7 +160,19 @@ function contentOf(prompt: Json): string {
   const { id, version, messages, variables, strict, selected_provider, selected_model } = prompt;
   const { parameters, response_format, tools, tool_choice, provider_options, fallbacks, retries } = prompt;
   return canonical({
-    ...{ id, version, messages, variables, strict, selected_provider, selected_model },
-    ...{ parameters, response_format, tools, tool_choice, provider_options, fallbacks, retries },
+    id,
+    version,
+    messages,
+    variables,
+    strict,
+    selected_provider,
+    selected_model,
+    parameters,
+    response_format,
+    tools,
+    tool_choice,
+    provider_options,
+    fallbacks,
+    retries,
   });
 }

@@ -59,7 +59,8 @@ function refusals(): void {
   };
   // @ts-expect-error a body and a stream of it
   const both: OperationResult<'deletePrompt'> = {
-    ...{ status: 200, body: { ok: true } },
+    status: 200,
+    body: { ok: true },
     stream: { mediaType: 'application/json', content },
   };
   // @ts-expect-error a stream where the answer is stored for an Idempotency-Key

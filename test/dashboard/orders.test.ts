@@ -136,7 +136,10 @@ async function createShop(name: string, product: object = {}): Promise<{ locatio
   const location = await create('/v1/locations', { name, currency: 'EUR', timezone: 'Europe/Amsterdam' });
   const category = await create('/v1/categories', { location_id: location.id, name });
   const created = await create('/v1/products', {
-    ...{ location_id: location.id, category_id: category.id, name, price: 420 },
+    location_id: location.id,
+    category_id: category.id,
+    name,
+    price: 420,
     ...product,
   });
   return { location: location.id, product: created.id };
@@ -187,7 +190,9 @@ describe('the catalog', () => {
 
   it('changes a location and keeps the ids of its spots', async () => {
     const { id } = await create('/v1/locations', {
-      ...{ name: 'Bar', currency: 'JPY', timezone: 'Asia/Tokyo' },
+      name: 'Bar',
+      currency: 'JPY',
+      timezone: 'Asia/Tokyo',
       zones: [{ name: 'Counter', spots: [{ name: 'Left' }, { name: 'Right' }] }],
     });
     const { body: before } = await service.call('GET', `/v1/locations/${id}`);

@@ -126,7 +126,10 @@ describe('a start of the embedded database that is canceled', () => {
     const log = recordingLog();
     const canceling = new AbortController();
     const starting = startEmbeddedDatabase({
-      ...{ dataDir: all.dataDir, cacheDir: all.cacheDir, log, engines: [example.engine] },
+      dataDir: all.dataDir,
+      cacheDir: all.cacheDir,
+      log,
+      engines: [example.engine],
       env: {
         PATH: `${all.bin}:/usr/bin:/bin`,
         MONGOMS_DOWNLOAD_MIRROR: `http://127.0.0.1:${(mirror.address() as AddressInfo).port}`,

@@ -47,7 +47,10 @@ afterAll(async () => {
 describe('the download of a mongod', () => {
   const download = (name: string, at: string): Promise<string> =>
     downloadMongod({
-      ...{ cacheDir: join(folder, name), env, log: silentLog, version: MONGOD_VERSION },
+      cacheDir: join(folder, name),
+      env,
+      log: silentLog,
+      version: MONGOD_VERSION,
       now: () => new Date(at),
     });
 
@@ -60,7 +63,11 @@ describe('the download of a mongod', () => {
     const log = recordingLog();
     for (const expectedRequests of [2, 2]) {
       const database = await startEmbeddedDatabase({
-        ...{ dataDir, cacheDir: join(folder, 'good'), env, log, engines: ['mongod-download'] },
+        dataDir,
+        cacheDir: join(folder, 'good'),
+        env,
+        log,
+        engines: ['mongod-download'],
       });
       expect(database.engine).toMatch(/\(mongod-download\)$/);
       await database.stop();

@@ -26,7 +26,9 @@ const at = (index: number): Date => new Date(start + Math.floor(index / 2) * 1_0
 const idOf = (index: number): string => createHash('sha256').update(String(index)).digest('hex').slice(0, 36);
 const [first, second, third] = [1, 2, 3].map((digit) => String(digit).repeat(8)) as [string, string, string];
 const items = Array.from({ length: size }, (_, index): Item => ({
-  ...{ _id: idOf(index), created_at: at(index), number: index + 1 },
+  _id: idOf(index),
+  created_at: at(index),
+  number: index + 1,
   integration_id: index < size - 10 ? first : index < size - 5 ? second : third,
   ...(index % 2 === 0 && { lane: first, next_attempt_at: at(index) }),
 }));
@@ -169,7 +171,9 @@ describe.each(servers)('on a server that %s', (_name, open) => {
     expect(later?.oldest.getTime()).toBeGreaterThan(at(400).getTime());
     const none = { ...waiting, where: { lane: third } };
     expect(await database.pages.groupByDue(none, at(100), oldest)).toEqual({
-      ...{ due: undefined, later: undefined, isEstimated: false },
+      due: undefined,
+      later: undefined,
+      isEstimated: false,
     });
     const few = { ...waiting, where: { integration_id: third, lane: first } };
     expect((await database.pages.groupByDue<Item, { oldest: Date }>(few, at(0), oldest)).later?.oldest).toBeInstanceOf(

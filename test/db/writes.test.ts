@@ -133,7 +133,10 @@ describe('compareAndSet', () => {
     const change = [{ $set: { count: { $multiply: ['$count', 2] }, text: { $literal: '$count' } } }];
     await compareAndSet(notes, { id: 'i', revision: 1, change }, { writeId: 'w2' });
     expect(await notes.findOne({ _id: 'i' })).toMatchObject({
-      ...{ count: 8, text: '$count', revision: 2, writes: ['w1', 'w2'] },
+      count: 8,
+      text: '$count',
+      revision: 2,
+      writes: ['w1', 'w2'],
     });
   });
 

@@ -27,8 +27,12 @@ export async function soak(folder: DataFolder, seconds: number): Promise<SoakRep
   const mock = await startMockProvider({ record: false });
   const provider = { id: 'mock', base_url: mock.url, api_key: 'sk-not-secret-here', models: ['model-a'] };
   const service = await startServiceProcess({
-    ...{ DATA_DIR: folder.path, PORT: '0', ADMIN_API_KEY: key, RATE_LIMIT: 'off' },
-    ...{ OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]), INVOKE_CACHE_MAX_MB: '8' },
+    DATA_DIR: folder.path,
+    PORT: '0',
+    ADMIN_API_KEY: key,
+    RATE_LIMIT: 'off',
+    OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]),
+    INVOKE_CACHE_MAX_MB: '8',
     NODE_OPTIONS: `--max-old-space-size=${heapLimitMebibytes}`,
   });
   let requests = 0;

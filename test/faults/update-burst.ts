@@ -113,7 +113,8 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
     sent.add(text);
     try {
       const answer = await fetch(`${address}/api/v1/prompts/${promptId}`, {
-        ...{ method: 'PUT', headers },
+        method: 'PUT',
+        headers,
         body: JSON.stringify({ messages: saying(text) }),
         signal: AbortSignal.timeout(patience),
       });
@@ -130,7 +131,8 @@ export async function startUpdateBurst({ url, key, prompts, writers }: BurstOpti
     const { version = 1 } = acknowledged[moves.length % acknowledged.length] ?? {};
     try {
       const answer = await fetch(`${address}/api/v1/prompts/${promptId}/labels/production`, {
-        ...{ method: 'PUT', headers: { ...headers, 'if-match': '*' } },
+        method: 'PUT',
+        headers: { ...headers, 'if-match': '*' },
         body: JSON.stringify({ version }),
         signal: AbortSignal.timeout(patience),
       });

@@ -88,7 +88,9 @@ export function figuresOf(
   } = {},
 ): Figure[] {
   const limited = (name: string, value: number, unit: string, atMost: number | undefined): Figure => ({
-    ...{ name, value, unit },
+    name,
+    value,
+    unit,
     ...(atMost === undefined ? {} : { atMost }),
   });
   return [
@@ -110,7 +112,11 @@ export function createWorld(engine: EngineId): World {
     async startTarget(environment = {}, { parent } = {}) {
       const folder = await createDataFolder(engine, parent);
       const full = {
-        ...{ DATA_DIR: folder.path, PORT: '0', ADMIN_API_KEY: adminKey, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
+        DATA_DIR: folder.path,
+        PORT: '0',
+        ADMIN_API_KEY: adminKey,
+        RATE_LIMIT: 'off',
+        LOG_LEVEL: 'warn',
         ...checkSetting(engine),
         ...environment,
       };
@@ -202,8 +208,13 @@ async function watch(target: Target): Promise<{ stop(): Promise<Observation> }> 
       await sample();
       await Promise.all(underWay);
       return {
-        ...{ reads: times.length, failedReads, serviceMebibytes, databaseMebibytes },
-        ...{ p50: percentile(times, 0.5), p95: percentile(times, 0.95), p99: percentile(times, 0.99) },
+        reads: times.length,
+        failedReads,
+        serviceMebibytes,
+        databaseMebibytes,
+        p50: percentile(times, 0.5),
+        p95: percentile(times, 0.95),
+        p99: percentile(times, 0.99),
         longest: Math.max(...times),
       };
     },

@@ -11,8 +11,11 @@ import type { Target, World } from './hostile-world.ts';
 /** Opens the database of a service under attack, to fill it faster than through the API. Close it before the world. */
 export async function openDatabase(world: World, target: Target): Promise<PagedDatabase> {
   const embedded = await startEmbeddedDatabase({
-    ...{ dataDir: target.folder.path, cacheDir: defaultCacheDir(process.env, homedir()) },
-    ...{ env: process.env, log: silentLog, engines: [world.engine] },
+    dataDir: target.folder.path,
+    cacheDir: defaultCacheDir(process.env, homedir()),
+    env: process.env,
+    log: silentLog,
+    engines: [world.engine],
   });
   const database = await openPages(
     await connectDatabase({ uri: embedded.uri, databaseName: 'prompt_gateway', log: silentLog }),

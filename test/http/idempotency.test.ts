@@ -174,7 +174,9 @@ describe('the rules', () => {
     own: IdempotencyStore = store,
   ): Idempotency =>
     createIdempotency({
-      ...{ ...system, store: own, ...limits },
+      ...system,
+      store: own,
+      ...limits,
       clock: { ...systemClock, monotonic: () => time },
       pause,
     });
@@ -188,7 +190,11 @@ describe('the rules', () => {
   afterAll(() => database.drop());
 
   const request = (key: string, body: unknown = {}, termMs = writeTermMs): Parameters<Idempotency['run']>[0] => ({
-    ...{ scope: 'key operation path', keyId: 'a key', key, body, termMs },
+    scope: 'key operation path',
+    keyId: 'a key',
+    key,
+    body,
+    termMs,
   });
   const answer = (body: string): KeptAnswer => ({ status: 201, headers: { etag: '"a"' }, body });
   const saysItsId = (resourceId: string): Promise<KeptAnswer> => Promise.resolve(answer(resourceId));

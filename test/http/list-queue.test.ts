@@ -27,7 +27,8 @@ function ask(queue: ListQueue, key: string, target = `/${randomUUID()}`): Call {
   const controller = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
   const call: Call = {
-    ...{ response, begun: false },
+    response,
+    begun: false,
     hangUp: () => {
       controller.abort(new CallerGoneError());
     },

@@ -256,7 +256,8 @@ describe('a delivery', () => {
     const ajv = formats.default(new Ajv2020(), { mode: 'full' });
     for (const schema of schemas) ajv.addSchema(schema as object);
     const { path } = await createIntegration(setup.service, {
-      ...{ url: `${setup.receiver.url}/all`, secret },
+      url: `${setup.receiver.url}/all`,
+      secret,
       event_types: eventTypes.filter((type) => type !== 'TEST'),
     });
     const { fiscal_day_end, timezone } = middayClock(new Date());

@@ -130,7 +130,9 @@ describe('200', () => {
     const found = await deliveries.findOneAndDelete({ _id: id as string });
     // Each of them stands for 64.
     const samples = Array.from({ length: 80 }, (_, index) => ({
-      ...{ ...found, _id: `00${randomUUID().slice(2)}`, status: index < 3 ? 'failed' : 'delivered' },
+      ...found,
+      _id: `00${randomUUID().slice(2)}`,
+      status: index < 3 ? 'failed' : 'delivered',
       created_at: new Date(Date.parse('2025-03-01T12:00:00Z') + index * 60_000),
     }));
     await deliveries.insertMany(samples);

@@ -62,7 +62,9 @@ describe('202', () => {
       body: expect.any(String),
     });
     expect(JSON.parse(body.body)).toEqual({
-      ...{ type: 'TEST', createdAt: body.created_at, data: {} },
+      type: 'TEST',
+      createdAt: body.created_at,
+      data: {},
       id: body.event_id,
     });
     const location = headers['location'] ?? '';

@@ -23,7 +23,10 @@ const spare = (model: string): Fallback => ({ provider: 'spare', model });
 const called = (): string[] => harness.mock.requests.map(({ model }) => model);
 const urn = (problem: string): string => `urn:prompt-gateway:problem:${problem}`;
 const attempt = (model: string, problem: string, may_be_billed = false, provider = 'mock'): object => ({
-  ...{ provider, model, problem: urn(problem), may_be_billed },
+  provider,
+  model,
+  problem: urn(problem),
+  may_be_billed,
 });
 const attemptsOf = ({ body }: Answer): unknown => (body as { attempts?: unknown }).attempts;
 
@@ -91,7 +94,10 @@ describe('a fallback', () => {
     await harness.invoke(await promptOf('mock-500', { provider: 'spare' }));
     expect([await harness.metric(first), await harness.metric(second)]).toEqual(before.map((count) => count + 1));
     expect(logged.map((line) => JSON.parse(line) as object).at(-1)).toMatchObject({
-      ...{ msg: 'the next provider is called', problem: 'provider-failed', provider: 'mock', model: 'mock-500' },
+      msg: 'the next provider is called',
+      problem: 'provider-failed',
+      provider: 'mock',
+      model: 'mock-500',
       provider_status: 500,
     });
   });
@@ -109,7 +115,9 @@ describe('when all targets fail', () => {
     const answer = await harness.invoke(await promptOf('mock-garbage', spare('mock-429')));
     expect(answer.status).toBe(502);
     expect(answer.body).toMatchObject({
-      ...{ type: urn('provider-rate-limited'), provider: 'spare', model: 'mock-429' },
+      type: urn('provider-rate-limited'),
+      provider: 'spare',
+      model: 'mock-429',
       attempts: [
         attempt('mock-garbage', 'provider-bad-answer', true),
         ...Array<object>(3).fill(attempt('mock-429', 'provider-rate-limited', false, 'spare')),

@@ -21,9 +21,12 @@ let prompt: string;
 beforeAll(async () => {
   vendors = await startMockProvider();
   const environment = {
-    ...{ OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: vendors.url },
-    ...{ ANTHROPIC_API_KEY: 'sk-test', ANTHROPIC_BASE_URL: vendors.url },
-    ...{ GOOGLE_GENERATIVE_AI_API_KEY: 'sk-test', GOOGLE_BASE_URL: vendors.url },
+    OPENAI_API_KEY: 'sk-test',
+    OPENAI_BASE_URL: vendors.url,
+    ANTHROPIC_API_KEY: 'sk-test',
+    ANTHROPIC_BASE_URL: vendors.url,
+    GOOGLE_GENERATIVE_AI_API_KEY: 'sk-test',
+    GOOGLE_BASE_URL: vendors.url,
   };
   harness = await startInvokeHarness({
     environment,
@@ -119,7 +122,10 @@ describe('a stream', () => {
     expect(textOf(events)).toBe('Hello from model-a.');
     expect(events.filter(({ type }) => type === 'text').length).toBeGreaterThan(1);
     expect(events.at(-1)).toEqual({
-      ...{ type: 'finish', finishReason: 'stop', usage: spent, latencyMs: expect.any(Number) },
+      type: 'finish',
+      finishReason: 'stop',
+      usage: spent,
+      latencyMs: expect.any(Number),
     });
     expect(harness.mock.requests).toHaveLength(1);
   });
@@ -218,7 +224,9 @@ describe('a failure after the first content', () => {
         // As in a 502: the calls before, and the broken one.
         attempts: [
           expect.objectContaining({
-            ...{ provider: 'mock', model, may_be_billed: true },
+            provider: 'mock',
+            model,
+            may_be_billed: true,
             problem: `urn:prompt-gateway:problem:${type}`,
           }),
         ],
@@ -427,7 +435,10 @@ describe('what is recorded', () => {
     );
     expect(total).toMatchObject({ errors: 0, input_tokens: mockUsage.input, output_tokens: mockUsage.output });
     expect(await lineOf(headers['x-request-id'] ?? '')).toMatchObject({
-      ...{ status: 200, outcome: 'complete', provider: 'mock', model: 'model-a' },
+      status: 200,
+      outcome: 'complete',
+      provider: 'mock',
+      model: 'model-a',
       first_event_ms: expect.any(Number),
     });
     expect(await harness.metric('http_streamed_answers_total{operation="invokePrompt",outcome="complete"}')).toBe(
@@ -449,7 +460,10 @@ describe('what is recorded', () => {
     );
     expect(total).toMatchObject({ errors: 1, input_tokens: mockUsage.input });
     expect(await lineOf(headers['x-request-id'] ?? '')).toMatchObject({
-      ...{ status: 200, outcome: 'error', problem: 'provider-bad-answer', level: 'warn' },
+      status: 200,
+      outcome: 'error',
+      problem: 'provider-bad-answer',
+      level: 'warn',
     });
   });
 

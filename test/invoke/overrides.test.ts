@@ -45,8 +45,14 @@ describe('an invocation', () => {
       provider_options: { mock: { user: 'u-1' }, spare: { user: 'u-2' } },
     };
     expect(await sentFor(fields, {})).toEqual({
-      ...{ model: 'model-a', messages: [{ role: 'user', content: 'Hello world' }] },
-      ...{ temperature: 0.2, top_p: 0.9, max_tokens: 50, stop: ['#'], seed: 7, user: 'u-1' },
+      model: 'model-a',
+      messages: [{ role: 'user', content: 'Hello world' }],
+      temperature: 0.2,
+      top_p: 0.9,
+      max_tokens: 50,
+      stop: ['#'],
+      seed: 7,
+      user: 'u-1',
       tools: [{ type: 'function', function: tool('now') }],
       tool_choice: { type: 'function', function: { name: 'now' } },
     });
@@ -73,7 +79,9 @@ describe('an invocation', () => {
   it('merges parameters, member by member', async () => {
     const fields = { parameters: { temperature: 0.2, max_output_tokens: 50 } };
     expect(await sentFor(fields, { parameters: { temperature: 0.9, seed: 1 } })).toMatchObject({
-      ...{ temperature: 0.9, max_tokens: 50, seed: 1 },
+      temperature: 0.9,
+      max_tokens: 50,
+      seed: 1,
     });
     const none = await sentFor(fields, { parameters: null });
     expect(none).not.toHaveProperty('temperature');
@@ -296,8 +304,12 @@ describe('403', () => {
   it('leaves parameters, format, messages, provider and model to it', async () => {
     const key = await harness.service.createKey('prompts:invoke');
     const body = {
-      ...{ provider: 'echo', model: 'echo-upper', parameters: { seed: 1 }, response_format: { type: 'text' } },
-      ...{ messages: [{ role: 'user', content: 'more' }], unsupported: 'ignore' },
+      provider: 'echo',
+      model: 'echo-upper',
+      parameters: { seed: 1 },
+      response_format: { type: 'text' },
+      messages: [{ role: 'user', content: 'more' }],
+      unsupported: 'ignore',
     };
     const answer = await harness.invoke(await harness.createPrompt(), body, {}, key);
     expect([answer.status, answer.body.text]).toEqual([200, 'MORE']);
@@ -335,7 +347,9 @@ describe('what a provider cannot do', () => {
     };
     expect((await invoke('{"a": 1}')).body.object).toEqual({ a: 1 });
     expect(harness.mock.requests[0]?.body).toEqual({
-      ...{ model: 'plain-a', temperature: 0.5, response_format: { type: 'json_object' } },
+      model: 'plain-a',
+      temperature: 0.5,
+      response_format: { type: 'json_object' },
       messages: [
         { role: 'user', content: 'Hello world' },
         { role: 'user', content: 'Look' },

@@ -53,7 +53,9 @@ describe('200', () => {
         { role: 'user', content: [{ type: 'text', text: 'Hello {{tone}}' }] },
         ...messages,
       ],
-      ...{ parameters: { temperature: 0.2, seed: 8 }, tools: [tool], tool_choice: 'none' },
+      parameters: { temperature: 0.2, seed: 8 },
+      tools: [tool],
+      tool_choice: 'none',
       variables: ['tone', 'name'],
       warnings: [
         { code: 'not-a-placeholder', detail: expect.stringContaining('{{#if x}}'), pointer: '#/messages/0/content' },
@@ -93,7 +95,8 @@ describe('200', () => {
     const images = [{ type: 'image', url: 'https://example.com/a b.png' }];
     const prompt = await harness.createPrompt({ fallbacks: [{ provider: 'echo' }] });
     const { body } = await render(prompt, {
-      ...{ provider: 'anthropic', model: 'claude-3-haiku-20240307' },
+      provider: 'anthropic',
+      model: 'claude-3-haiku-20240307',
       messages: [{ role: 'user', content: images }],
       response_format: { type: 'json', schema: { type: 'object' } },
     });

@@ -15,9 +15,12 @@ beforeAll(async () => {
   mock = await startMockProvider();
   const environment: Record<string, string> = {
     OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([{ id: 'local', base_url: mock.url, models: ['llama'] }]),
-    ...{ GOOGLE_GENERATIVE_AI_API_KEY: secret, GOOGLE_BASE_URL: mock.url },
-    ...{ AWS_BEDROCK_REGION: 'eu-central-1', AWS_BEDROCK_BASE_URL: mock.url },
-    ...{ AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE', AWS_SECRET_ACCESS_KEY: secret },
+    GOOGLE_GENERATIVE_AI_API_KEY: secret,
+    GOOGLE_BASE_URL: mock.url,
+    AWS_BEDROCK_REGION: 'eu-central-1',
+    AWS_BEDROCK_BASE_URL: mock.url,
+    AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE',
+    AWS_SECRET_ACCESS_KEY: secret,
   };
   const others = [
     'OPENAI',
@@ -96,7 +99,9 @@ const argumentsIn = (calls: readonly { arguments?: string }[] = []): string[] =>
 const invoke: Face = {
   path: () => `/api/v1/prompts/${slug}/invoke`,
   body: (provider, calls) => ({
-    ...{ provider, model: 'llama', tools: [schema] },
+    provider,
+    model: 'llama',
+    tools: [schema],
     messages:
       calls.length === 0
         ? []
@@ -114,14 +119,16 @@ const invoke: Face = {
 const chat: Face = {
   path: () => '/v1/chat/completions',
   body: (provider, calls) => ({
-    ...{ model: `${provider}/llama`, tools: [{ type: 'function', function: schema }] },
+    model: `${provider}/llama`,
+    tools: [{ type: 'function', function: schema }],
     messages: [
       { role: 'user', content: 'Hi' },
       ...(calls.length === 0
         ? []
         : [
             {
-              ...{ role: 'assistant', content: null },
+              role: 'assistant',
+              content: null,
               tool_calls: calls.map(({ id, ...called }) => ({ id, type: 'function', function: called })),
             },
           ]),
@@ -143,7 +150,8 @@ const chat: Face = {
 const responses: Face = {
   path: () => '/v1/responses',
   body: (provider, calls) => ({
-    ...{ model: `${provider}/llama`, tools: [{ type: 'function', ...schema }] },
+    model: `${provider}/llama`,
+    tools: [{ type: 'function', ...schema }],
     input: [
       { role: 'user', content: 'Hi' },
       ...calls.map(({ id, ...called }) => ({ type: 'function_call', call_id: id, ...called })),

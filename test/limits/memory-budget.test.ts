@@ -144,7 +144,8 @@ describe('over HTTP', () => {
     expect(replay.body.text === text).toBe(true);
     const run = (sentBy: string): ReturnType<InvokeHarness['invoke']> =>
       harness.service.call('POST', `/api/v1/prompts/${prompt}/test`, {
-        ...{ key: sentBy, body: { providers: [{ provider: 'echo' }], variables: { text: 'x' } } },
+        key: sentBy,
+        body: { providers: [{ provider: 'echo' }], variables: { text: 'x' } },
       });
     const refused = await run(harness.service.adminKey);
     expect([refused.status, problemOf(refused)]).toEqual([429, 'too-much-kept']);

@@ -6,7 +6,12 @@ const never = new AbortController().signal;
 
 function createQueue(options: Partial<Parameters<typeof createMemoryQueue>[0]> = {}): MemoryQueue {
   return createMemoryQueue({
-    ...{ capacity: 100, perKey: 60, maxWaiting: 10, maxWaitingPerKey: 5, waitLimitMs: 60_000, patienceMs: 60_000 },
+    capacity: 100,
+    perKey: 60,
+    maxWaiting: 10,
+    maxWaitingPerKey: 5,
+    waitLimitMs: 60_000,
+    patienceMs: 60_000,
     ...options,
   });
 }

@@ -33,12 +33,15 @@ describe('200', () => {
       200,
       {
         id: expect.stringMatching(/^chatcmpl-[0-9a-f]{32}$/),
-        ...{ object: 'chat.completion', created: expect.any(Number), model: 'mock/model-a' },
+        object: 'chat.completion',
+        created: expect.any(Number),
+        model: 'mock/model-a',
         choices: [
           {
             index: 0,
             message: { role: 'assistant', content: 'Hello from model-a.', refusal: null },
-            ...{ logprobs: null, finish_reason: 'stop' },
+            logprobs: null,
+            finish_reason: 'stop',
           },
         ],
         usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
@@ -125,8 +128,13 @@ describe('200', () => {
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     const tools = [{ type: 'function', function: { name: 'get_weather', description: 'Weather', parameters: schema } }];
     const parameters = {
-      ...{ temperature: 0.2, top_p: 0.9, seed: 7, presence_penalty: 0.5, frequency_penalty: -0.5 },
-      ...{ stop: ['###'], reasoning_effort: 'low' },
+      temperature: 0.2,
+      top_p: 0.9,
+      seed: 7,
+      presence_penalty: 0.5,
+      frequency_penalty: -0.5,
+      stop: ['###'],
+      reasoning_effort: 'low',
     };
     const tool_choice = { type: 'function', function: { name: 'get_weather' } };
     await create({ model: 'mock/model-a', messages, ...parameters, max_completion_tokens: 50, tools, tool_choice });
@@ -144,7 +152,9 @@ describe('200', () => {
     ]);
     harness.mock.reset();
     const results = message.tool_calls.map(({ id }: { id: string }) => ({
-      ...{ role: 'tool', tool_call_id: id, content: [{ type: 'text', text: '21 °C' }] },
+      role: 'tool',
+      tool_call_id: id,
+      content: [{ type: 'text', text: '21 °C' }],
     }));
     const second = await create({ model: 'mock/model-a', messages: [...messages, message, ...results], tools });
     expect(second.status).toBe(200);
@@ -210,9 +220,21 @@ describe('200', () => {
 
   it('takes null for every optional member, and values that mean the same as none', async () => {
     const neutral = {
-      ...{ n: 1, logprobs: false, top_logprobs: 0, logit_bias: {}, modalities: ['text'], service_tier: 'auto' },
-      ...{ verbosity: 'medium', functions: [], stream: false, store: true, user: 'u', metadata: { a: 'b' } },
-      ...{ safety_identifier: 's', prompt_cache_key: 'k', prompt_cache_retention: '24h' },
+      n: 1,
+      logprobs: false,
+      top_logprobs: 0,
+      logit_bias: {},
+      modalities: ['text'],
+      service_tier: 'auto',
+      verbosity: 'medium',
+      functions: [],
+      stream: false,
+      store: true,
+      user: 'u',
+      metadata: { a: 'b' },
+      safety_identifier: 's',
+      prompt_cache_key: 'k',
+      prompt_cache_retention: '24h',
     };
     expect((await create({ model: 'mock/model-a', messages, ...neutral })).status).toBe(200);
     expect(sent()).toEqual({ model: 'model-a', messages });
@@ -396,7 +418,8 @@ describe('200 with a label', () => {
     const slug = await harness.createPrompt();
     const path = `/api/v1/prompts/${slug}`;
     await harness.service.call('PUT', `${path}/labels/production`, {
-      ...{ body: { version: 1 }, headers: { 'If-None-Match': '*' } },
+      body: { version: 1 },
+      headers: { 'If-None-Match': '*' },
     });
     await harness.service.call('PUT', path, { body: { messages: [{ role: 'user', content: 'Second' }] } });
     expect((await create({ model: `prompt/${slug}@production`, messages: [] })).status).toBe(200);

@@ -33,7 +33,10 @@ describe('200', () => {
     const models = await list();
     expect(models.slice(0, 2)).toEqual(
       slugs.reverse().map((slug) => ({
-        ...{ id: `prompt/${slug}`, object: 'model', owned_by: 'prompt-gateway', created: expect.any(Number) },
+        id: `prompt/${slug}`,
+        object: 'model',
+        owned_by: 'prompt-gateway',
+        created: expect.any(Number),
       })),
     );
     expect(models[0]?.created).toBeGreaterThanOrEqual(before);
@@ -65,7 +68,9 @@ it('400: takes no parameters', async () => {
     400,
     {
       message: 'The parameters of the request are not valid. limit is unknown.',
-      ...{ type: 'invalid_request_error', param: 'limit', code: 'invalid-request' },
+      type: 'invalid_request_error',
+      param: 'limit',
+      code: 'invalid-request',
     },
   ]);
 });

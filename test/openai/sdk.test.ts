@@ -54,12 +54,14 @@ describe('chat', () => {
       additionalProperties: false,
     };
     const completion = await openai.chat.completions.parse({
-      ...{ model: 'mock/model-a', messages },
+      model: 'mock/model-a',
+      messages,
       response_format: { type: 'json_schema', json_schema: { name: 'triage', schema, strict: true } },
     });
     expect(completion.choices[0]?.message.parsed).toEqual({ priority: 'high' });
     expect(harness.mock.requests[0]?.body['response_format']).toMatchObject({
-      ...{ type: 'json_schema', json_schema: { name: 'triage', schema, strict: true } },
+      type: 'json_schema',
+      json_schema: { name: 'triage', schema, strict: true },
     });
   });
 
@@ -69,7 +71,8 @@ describe('chat', () => {
       harness.mock.reset();
       harness.mock.behave('model-a', { kind: 'stream', steps: [{ text: '{"email":"ada@example.com"}' }] });
       const completion = await openai.chat.completions.parse({
-        ...{ model: name, messages },
+        model: name,
+        messages,
         response_format: zodResponseFormat(z.object({ email: z.string().regex(/^(?!root@).+@/) }), 'contact'),
       });
       expect(completion.choices[0]?.message.parsed).toEqual({ email: 'ada@example.com' });
@@ -82,7 +85,9 @@ describe('chat', () => {
     const tool = (name: string): RunnableToolFunctionWithoutParse => ({
       type: 'function',
       function: {
-        ...{ name, description: name, parameters: { type: 'object', properties: {} } },
+        name,
+        description: name,
+        parameters: { type: 'object', properties: {} },
         function() {
           calls.push(name);
           return '21 °C';
@@ -119,7 +124,9 @@ describe('streaming chat', () => {
   it('sends the role, the pieces, the end, and the usage only if it is wanted', async () => {
     const chunksOf = async (stream_options?: { include_usage: boolean }): Promise<OpenAI.ChatCompletionChunk[]> => {
       const stream = await openai.chat.completions.create({
-        ...{ model, messages, stream: true },
+        model,
+        messages,
+        stream: true,
         ...(stream_options && { stream_options }),
       });
       return await Array.fromAsync(stream);
@@ -138,7 +145,8 @@ describe('streaming chat', () => {
 
   it('streams calls of tools', async () => {
     const runner = openai.chat.completions.stream({
-      ...{ model: 'mock/mock-tools', messages },
+      model: 'mock/mock-tools',
+      messages,
       tools: [{ type: 'function', function: { name: 'get_weather' } }],
     });
     const { choices } = await runner.finalChatCompletion();
@@ -192,7 +200,10 @@ describe('errors', () => {
     const slug = await harness.createPrompt({ messages: [{ role: 'user', content: '{{name}}' }] });
     const unknown = `pgw_${'0'.repeat(32)}_${'A'.repeat(43)}`;
     await expect(create(openai, { n: 2 })).rejects.toMatchObject({
-      ...{ constructor: OpenAI.BadRequestError, code: 'invalid-request', param: 'n', type: 'invalid_request_error' },
+      constructor: OpenAI.BadRequestError,
+      code: 'invalid-request',
+      param: 'n',
+      type: 'invalid_request_error',
     });
     await expect(create(clientOf(harness.service, unknown))).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
     await expect(create(withoutScope)).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);
@@ -200,7 +211,8 @@ describe('errors', () => {
     await expect(openai.models.retrieve('nobody/x')).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await expect(openai.embeddings.create({ model, input: 'x' })).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await expect(create(openai, { model: `prompt/${slug}` })).rejects.toMatchObject({
-      ...{ constructor: OpenAI.UnprocessableEntityError, code: 'missing-variables' },
+      constructor: OpenAI.UnprocessableEntityError,
+      code: 'missing-variables',
     });
     expect(harness.mock.requests).toHaveLength(0);
   });
@@ -212,14 +224,16 @@ describe('errors', () => {
 
   it('of rate limits and of time-outs too', async () => {
     const environment = {
-      ...{ RATE_LIMIT: '1/3600s', INVOKE_TIMEOUT_MS: '1000' },
+      RATE_LIMIT: '1/3600s',
+      INVOKE_TIMEOUT_MS: '1000',
       OPENAI_COMPATIBLE_PROVIDERS: harness.service.environment['OPENAI_COMPATIBLE_PROVIDERS'] ?? '',
     };
     const limited = await startAnother(harness.service, environment);
     try {
       const client = clientOf(limited);
       await expect(create(client, { model: 'mock/mock-hang' })).rejects.toMatchObject({
-        ...{ constructor: OpenAI.InternalServerError, code: 'provider-timeout' },
+        constructor: OpenAI.InternalServerError,
+        code: 'provider-timeout',
       });
       expect(harness.mock.requests).toHaveLength(1);
       // The SDK would wait before it repeats this.
@@ -235,8 +249,11 @@ describe('errors', () => {
 describe('the AI SDK', () => {
   const language = (id: string) =>
     createOpenAICompatible({
-      ...{ name: 'gateway', baseURL: `${harness.service.url}/v1`, apiKey: harness.service.adminKey },
-      ...{ includeUsage: true, supportsStructuredOutputs: true },
+      name: 'gateway',
+      baseURL: `${harness.service.url}/v1`,
+      apiKey: harness.service.adminKey,
+      includeUsage: true,
+      supportsStructuredOutputs: true,
     }).chatModel(id);
   const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hello' }] }];
 

@@ -63,8 +63,15 @@ describe('the log line of a failed invocation', () => {
     await invoke({ model });
     expect(requestLines()).toMatchObject([
       {
-        ...{ level: 'warn', operation: 'invokePrompt', status: 502, problem },
-        ...{ prompt: promptId, version: 1, provider: 'mock', model, provider_status: status },
+        level: 'warn',
+        operation: 'invokePrompt',
+        status: 502,
+        problem,
+        prompt: promptId,
+        version: 1,
+        provider: 'mock',
+        model,
+        provider_status: status,
       },
     ]);
   });
@@ -143,11 +150,17 @@ describe('the log lines of a test run', () => {
     expect(failed).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
-          ...{ level: 'warn', problem: 'provider-refused-credentials', model: 'mock-401', provider_status: 401 },
+          level: 'warn',
+          problem: 'provider-refused-credentials',
+          model: 'mock-401',
+          provider_status: 401,
           ...same,
         }),
         expect.objectContaining({
-          ...{ level: 'warn', problem: 'provider-rate-limited', model: 'mock-429', provider_status: 429 },
+          level: 'warn',
+          problem: 'provider-rate-limited',
+          model: 'mock-429',
+          provider_status: 429,
           ...same,
         }),
       ]),

@@ -92,7 +92,9 @@ export async function createPrompt(
 ): Promise<string> {
   const messages = [{ role: 'user', content: 'Hello {{name|world}}' }];
   const answer = await send(service, 'POST', '/api/v1/prompts', {
-    ...{ name: 'Operated', messages, selected_provider: 'mock' },
+    name: 'Operated',
+    messages,
+    selected_provider: 'mock',
     ...members,
   });
   if (answer.status !== 201) throw new Error(`The prompt was not created: ${await answer.text()}`);

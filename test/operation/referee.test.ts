@@ -38,12 +38,19 @@ describe('CONTRACT_REFEREE=on', () => {
     const log = createLogger('info', { write: (line: string) => void lines.push(line) });
     const shadow = createShadow({ document, metrics, log });
     const exchange: Exchange = {
-      ...{ operationId: 'createPrompt', requestId: 'judged', method: 'POST', url: '/api/v1/prompts' },
+      operationId: 'createPrompt',
+      requestId: 'judged',
+      method: 'POST',
+      url: '/api/v1/prompts',
       requestHeaders: { host: 'localhost', 'content-type': 'application/json' },
       // The contract refuses a body without messages. The test claims that the service accepted it.
       requestBody: { name: 'Accepted by mistake' },
       answer: { status: 201, headers: { 'content-type': 'application/json; charset=utf-8' }, body: '{"id":7}' },
-      ...{ keyId: undefined, milliseconds: 1, problem: undefined, error: undefined, notes: {} },
+      keyId: undefined,
+      milliseconds: 1,
+      problem: undefined,
+      error: undefined,
+      notes: {},
     };
     shadow(exchange);
     await until(() => lines.length >= 2);

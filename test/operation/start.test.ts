@@ -74,7 +74,10 @@ describe('the program', () => {
   it('reports all mistakes in its settings, without the values of secrets, and ends with exit code 2', async () => {
     const secret = 'too-short-secret';
     const { code, output, messages } = await runServiceProgram({
-      ...{ PORT: '99999', RATE_LIMIT: 'often', LOG_LEVEL: 'loud', S3_ENDPOINT: 'https://s3.example.com' },
+      PORT: '99999',
+      RATE_LIMIT: 'often',
+      LOG_LEVEL: 'loud',
+      S3_ENDPOINT: 'https://s3.example.com',
       ADMIN_API_KEY: secret,
     });
     expect([code, output]).toEqual([2, '']);
@@ -102,7 +105,10 @@ describe('the program', () => {
     'names the setting to change when it cannot store downloads: %s',
     async (home) => {
       const { code, messages } = await runServiceProgram({
-        ...{ DATA_DIR: await mkdtemp(path.join(tmpdir(), 'start-')), HOME: home, PATH: '', PORT: '0' },
+        DATA_DIR: await mkdtemp(path.join(tmpdir(), 'start-')),
+        HOME: home,
+        PATH: '',
+        PORT: '0',
       });
       expect(code).toBe(1);
       expect(messages).toContain(`downloads and installations cannot be stored in ${home}/`);

@@ -55,7 +55,9 @@ describe('SIGTERM during a start', () => {
     const pidFile = path.join(folder, 'pid');
     await fakeProgram(bin, 'mongod', `echo $$ > "${pidFile}"; exec sleep 600`);
     const service = spawnService({
-      ...{ PORT: '0', DATA_DIR: path.join(folder, 'data'), CACHE_DIR: path.join(folder, 'cache') },
+      PORT: '0',
+      DATA_DIR: path.join(folder, 'data'),
+      CACHE_DIR: path.join(folder, 'cache'),
       PATH: `${bin}:/usr/bin:/bin`,
     });
     const pid = Number(await until(() => readFile(pidFile, 'utf8').catch(() => '')));

@@ -46,14 +46,19 @@ beforeAll(async () => {
       builtIn: Object.fromEntries(remoteIds.map((id) => [id, access])),
       compatible: [
         {
-          ...{ id: 'local', name: 'Local', baseUrl, models: ['llama'] },
+          id: 'local',
+          name: 'Local',
+          baseUrl,
+          models: ['llama'],
           headers: { 'x-auth': `Scheme ${other}`, 'x-short': 'none' },
         },
       ],
       models: {},
       concurrency: 10,
     },
-    ...{ fetch: http.fetch, streamFetch: http.streamFetch, random: systemRandom },
+    fetch: http.fetch,
+    streamFetch: http.streamFetch,
+    random: systemRandom,
     streamWatch: createStreamWatch({ clock: systemClock }),
   });
   providerOf = (id) => registry.get(id) as Provider;
@@ -75,7 +80,8 @@ interface Said {
 async function said(id: string, content = 'Hello there'): Promise<Said & { readonly problem: ProblemError }> {
   const attempts: FailedAttempt[] = [];
   const call = request('gpt', {
-    ...{ maxAttempts: 1, messages: [{ role: 'user', content }] },
+    maxAttempts: 1,
+    messages: [{ role: 'user', content }],
     onFailedAttempt: (attempt) => attempts.push(attempt),
   });
   const whole: unknown = await providerOf(id)
@@ -224,7 +230,8 @@ describe('the words of a provider', () => {
     reply = { status: 200, body: { error: 'out of memory' } };
     const call = request('gpt');
     await expect(providerOf('local').generate(call, call)).rejects.toMatchObject({
-      ...{ type: 'provider-bad-answer', extensions: { provider_message: 'out of memory' } },
+      type: 'provider-bad-answer',
+      extensions: { provider_message: 'out of memory' },
     });
   });
 

@@ -8,12 +8,25 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 /** Calls to the provider for one request, by how they fail. The names are those of the mock provider. */
 const expected: Readonly<Record<string, number>> = {
-  ...{ 'mock-400': 1, 'mock-401': 1, 'mock-403': 1, 'mock-404': 1 },
+  'mock-400': 1,
+  'mock-401': 1,
+  'mock-403': 1,
+  'mock-404': 1,
   // Surely not billed: repeated by the service, unless the wait would be longer than the deadline.
-  ...{ 'mock-429': 3, 'mock-429-1': 3, 'mock-429-300': 1, 'mock-503': 3, 'mock-529': 3 },
-  ...{ 'refused connection': 3, 'reset before the request': 3 },
+  'mock-429': 3,
+  'mock-429-1': 3,
+  'mock-429-300': 1,
+  'mock-503': 3,
+  'mock-529': 3,
+  'refused connection': 3,
+  'reset before the request': 3,
   // Perhaps billed.
-  ...{ 'mock-500': 1, 'mock-502': 1, 'mock-reset': 1, 'mock-hang': 1, 'mock-cut': 1, 'mock-garbage': 1 },
+  'mock-500': 1,
+  'mock-502': 1,
+  'mock-reset': 1,
+  'mock-hang': 1,
+  'mock-cut': 1,
+  'mock-garbage': 1,
 };
 /** Who sends the request, each with its own retries. */
 const paths = [

@@ -27,8 +27,11 @@ interface Answer {
  */
 async function main(): Promise<void> {
   const programs = await installPythonPackage({
-    ...{ name: 'openapi-python-client', version, cacheDir: defaultCacheDir(process.env, homedir()) },
-    ...{ env: process.env, log: consoleLog },
+    name: 'openapi-python-client',
+    version,
+    cacheDir: defaultCacheDir(process.env, homedir()),
+    env: process.env,
+    log: consoleLog,
   });
   const folder = await mkdtemp(path.join(tmpdir(), 'python-client-'));
   try {

@@ -35,15 +35,21 @@ type Post = (path: string, body?: unknown, method?: string) => Promise<{ id: str
 async function main(): Promise<number> {
   const cacheDir = defaultCacheDir(process.env, homedir());
   const programs = await installPythonPackage({
-    ...{ name: 'standardwebhooks', version: versions.standardwebhooks, cacheDir },
-    ...{ env: process.env, log: consoleLog },
+    name: 'standardwebhooks',
+    version: versions.standardwebhooks,
+    cacheDir,
+    env: process.env,
+    log: consoleLog,
   });
   const python = path.join(programs, 'python');
   await promisify(execFile)(python, ['-m', 'pip', 'install', '--quiet', `jsonschema==${versions.jsonschema}`]);
   const folder = await mkdtemp(path.join(tmpdir(), 'python-receiver-'));
   const environment = {
-    ...{ DATA_DIR: path.join(folder, 'data'), CACHE_DIR: cacheDir, PORT: '0' },
-    ...{ ADMIN_API_KEY: adminKey, RATE_LIMIT: 'off' },
+    DATA_DIR: path.join(folder, 'data'),
+    CACHE_DIR: cacheDir,
+    PORT: '0',
+    ADMIN_API_KEY: adminKey,
+    RATE_LIMIT: 'off',
   };
   const service = await startService({
     config: loadConfig(environment),
@@ -87,10 +93,16 @@ async function causeEvents(post: Post, url: string): Promise<void> {
   const { id: location_id } = await post('/v1/locations', place);
   const category = await post('/v1/categories', { location_id, name: 'Coffee' });
   const product = await post('/v1/products', {
-    ...{ location_id, category_id: category.id, name: 'Flat white', price: 420, tags: ['coffee', 'hot ☕'] },
+    location_id,
+    category_id: category.id,
+    name: 'Flat white',
+    price: 420,
+    tags: ['coffee', 'hot ☕'],
   });
   const integration = await post('/api/v1/integrations', {
-    ...{ name: 'Receiver in Python', url, secret },
+    name: 'Receiver in Python',
+    url,
+    secret,
     event_types: eventTypes.filter((type) => type !== 'TEST'),
   });
   for (let index = 0; index < counts.orders; index += 1) {

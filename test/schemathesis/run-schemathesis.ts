@@ -24,13 +24,19 @@ const adminKey = 'administrator-key-of-schemathesis-0123456789';
 async function main(args: readonly string[]): Promise<number> {
   const cacheDir = defaultCacheDir(process.env, homedir());
   const programs = await installPythonPackage({
-    ...{ name: 'schemathesis', version, cacheDir },
-    ...{ env: process.env, log: consoleLog },
+    name: 'schemathesis',
+    version,
+    cacheDir,
+    env: process.env,
+    log: consoleLog,
   });
   const folder = await mkdtemp(path.join(tmpdir(), 'schemathesis-'));
   const environment = {
-    ...{ DATA_DIR: path.join(folder, 'data'), CACHE_DIR: cacheDir, PORT: '0' },
-    ...{ ADMIN_API_KEY: adminKey, RATE_LIMIT: 'off' },
+    DATA_DIR: path.join(folder, 'data'),
+    CACHE_DIR: cacheDir,
+    PORT: '0',
+    ADMIN_API_KEY: adminKey,
+    RATE_LIMIT: 'off',
   };
   const service = await startService({
     config: loadConfig(environment),

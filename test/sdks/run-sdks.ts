@@ -45,8 +45,13 @@ async function main(language?: string): Promise<boolean> {
   const control = await serveControl(mock);
   const start = (name: string, settings: Record<string, string>): ReturnType<typeof startService> => {
     const environment = {
-      ...{ DATA_DIR: path.join(folder, name), CACHE_DIR: cacheDir, PORT: '0', ADMIN_API_KEY: adminKey },
-      ...{ GOOGLE_GENERATIVE_AI_API_KEY: 'mock', GOOGLE_BASE_URL: mock.url, RATE_LIMIT: 'off' },
+      DATA_DIR: path.join(folder, name),
+      CACHE_DIR: cacheDir,
+      PORT: '0',
+      ADMIN_API_KEY: adminKey,
+      GOOGLE_GENERATIVE_AI_API_KEY: 'mock',
+      GOOGLE_BASE_URL: mock.url,
+      RATE_LIMIT: 'off',
       OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([
         { id: 'mock', base_url: mock.url, models: ['model-a', 'model-b'], structured_outputs: true, image_urls: true },
       ]),
@@ -63,7 +68,9 @@ async function main(language?: string): Promise<boolean> {
   const limited = await start('limited', { RATE_LIMIT: '1/3600s' });
   try {
     const settings = {
-      ...{ GATEWAY_URL: service.url, GATEWAY_KEY: adminKey, CONTROL_URL: urlOf(control) },
+      GATEWAY_URL: service.url,
+      GATEWAY_KEY: adminKey,
+      CONTROL_URL: urlOf(control),
       LIMITED_URL: limited.url,
       // LangChain reports to a service of its makers otherwise.
       LANGSMITH_TRACING: 'false',
@@ -93,8 +100,11 @@ async function prepare(language: string | undefined): Promise<Suite[]> {
 
 async function preparePython(): Promise<Suite> {
   const programs = await installPythonPackage({
-    ...{ name: 'langchain-openai', version: pythonPackages['langchain-openai'], cacheDir },
-    ...{ env: process.env, log: consoleLog },
+    name: 'langchain-openai',
+    version: pythonPackages['langchain-openai'],
+    cacheDir,
+    env: process.env,
+    log: consoleLog,
   });
   const python = path.join(programs, 'python');
   const openai = `openai==${pythonPackages.openai}`;

@@ -21,7 +21,9 @@ async function start(database: string, keys: string, more: Record<string, string
   printed.length = 0;
   const service = await startTestService({
     environment: {
-      ...{ MONGODB_DATABASE: database, SECRETS_KEY: keys, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
+      MONGODB_DATABASE: database,
+      SECRETS_KEY: keys,
+      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
       ...more,
     },
     print: (line) => printed.push(line),
@@ -125,7 +127,9 @@ describe('a secret that cannot be decrypted', () => {
     };
     expect((await service.call('POST', path, idempotency)).status).toBe(201);
     const { id, path: own } = await createIntegration(service, {
-      ...{ url, secret, headers: { 'X-Kitchen': 'ground-floor' } },
+      url,
+      secret,
+      headers: { 'X-Kitchen': 'ground-floor' },
     });
 
     service = await start(database, newKey(), { SECRETS_KEY_CHECK: 'off' });
@@ -146,7 +150,8 @@ describe('a secret that cannot be decrypted', () => {
       return data.find((each) => each.id === id)?.warning;
     };
     expect(await warningOf()).toMatchObject({
-      ...{ type: 'secret-unreadable', detail: expect.stringContaining('secret and the header X-Kitchen') as unknown },
+      type: 'secret-unreadable',
+      detail: expect.stringContaining('secret and the header X-Kitchen') as unknown,
     });
 
     // A masked value means the stored one, which is lost.

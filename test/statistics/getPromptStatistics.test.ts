@@ -23,8 +23,13 @@ describe('200', () => {
     const body = await untilTotals(service, `${prompt}/statistics`, { invocations: 4 });
     const latency = expect.any(Number);
     expect(body.totals).toEqual({
-      ...{ at: body.points[0].at, invocations: 4, errors: 1, cached: 0 },
-      ...{ input_tokens: 8, output_tokens: 8, average_latency_ms: latency },
+      at: body.points[0].at,
+      invocations: 4,
+      errors: 1,
+      cached: 0,
+      input_tokens: 8,
+      output_tokens: 8,
+      average_latency_ms: latency,
     });
     expect(body.versions).toEqual([
       { version: 2, totals: expect.objectContaining({ invocations: 2, errors: 0 }), points: expect.any(Array) },

@@ -87,7 +87,9 @@ describe('200', () => {
     expect(body.waiting).toEqual({
       measured_at: '2026-11-06T12:31:30.000Z',
       count: 1 + retrying,
-      ...{ due: 0, retrying, held: 1 },
+      due: 0,
+      retrying,
+      held: 1,
       oldest_at: created_at,
     });
     await service.call('POST', `${held.path}/enable`);

@@ -23,7 +23,11 @@ export async function startBenchServer(command: string, folder: string, syncsWri
   const access = { port, password: undefined };
   const launch = () =>
     launchServer({
-      ...{ command, port, storagePath, logPath: path.join(folder, 'server.log'), env: process.env },
+      command,
+      port,
+      storagePath,
+      logPath: path.join(folder, 'server.log'),
+      env: process.env,
       args: secantusArgs({ port, storagePath, cacheMebibytes: 256, auth: false, syncsWrites }),
       onSpawn: () => Promise.resolve(),
       identify: () => identify(access).catch(() => undefined),

@@ -67,7 +67,11 @@ export async function startDatabaseServer(
     };
   }
   const database = await startEmbeddedDatabase({
-    ...{ dataDir, cacheDir: defaultCacheDir(process.env, homedir()), env: process.env, log, syncsWrites },
+    dataDir,
+    cacheDir: defaultCacheDir(process.env, homedir()),
+    env: process.env,
+    log,
+    syncsWrites,
     engines: [
       ...(isOfService(preferred) ? [preferred] : []),
       ...engineIdSchema.options.filter((id) => id !== preferred),

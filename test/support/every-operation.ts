@@ -117,7 +117,8 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getTestRun: { method: 'GET', path: `/api/v1/test-runs/${run}` },
     getTestRunResults: { method: 'GET', path: `/api/v1/test-runs/${run}/results` },
     createChatCompletion: {
-      ...{ method: 'POST', path: '/v1/chat/completions' },
+      method: 'POST',
+      path: '/v1/chat/completions',
       body: { model: `prompt/${prompt}`, messages: [] },
     },
     createResponse: { method: 'POST', path: '/v1/responses', body: { model: `prompt/${prompt}` } },

@@ -16,10 +16,18 @@ export interface KnownDifference {
 
 const json = { 'content-type': 'application/json' };
 const list: GeneratedRequest = {
-  ...{ operationId: 'listPrompts', method: 'GET', url: '/api/v1/prompts', headers: {}, body: undefined },
+  operationId: 'listPrompts',
+  method: 'GET',
+  url: '/api/v1/prompts',
+  headers: {},
+  body: undefined,
 };
 const invoke: GeneratedRequest = {
-  ...{ operationId: 'invokePrompt', method: 'POST', url: '/api/v1/prompts/x/invoke', headers: json, body: '{}' },
+  operationId: 'invokePrompt',
+  method: 'POST',
+  url: '/api/v1/prompts/x/invoke',
+  headers: json,
+  body: '{}',
 };
 const deep = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 

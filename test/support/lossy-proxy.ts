@@ -232,7 +232,9 @@ function commandOf(frame: Buffer): SeenCommand | undefined {
 const writeConcernError = { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'waiting for replication timed out' };
 
 const outOfDiskSpace = {
-  ...{ ok: 0, code: 14031, codeName: 'OutOfDiskSpace' },
+  ok: 0,
+  code: 14031,
+  codeName: 'OutOfDiskSpace',
   errmsg: 'available disk space of 1048576 bytes is less than required minimum of 524288000',
 };
 

@@ -73,7 +73,10 @@ export function createSecondOpinion(): (request: GeneratedRequest) => Promise<Op
       return { accepted: false, reason: 'is not JSON, and the referee reads nothing else' };
     }
     const { request } = await referee.judge({
-      ...{ method, url, headers, body: parsed },
+      method,
+      url,
+      headers,
+      body: parsed,
       // Only the request is judged. The referee does not check the answers of failed servers.
       answer: { status: 500, headers: {}, body: '' },
     });

@@ -409,7 +409,9 @@ describe('503', () => {
       const [second, third] = [await service.createKey('prompts:invoke'), await service.createKey('prompts:invoke')];
       const start = (key: string): Promise<Answer> =>
         service.call('POST', testPath(prompt), {
-          ...{ key, body: onMock('mock-hang'), headers: { Prefer: 'respond-async' } },
+          key,
+          body: onMock('mock-hang'),
+          headers: { Prefer: 'respond-async' },
         });
       // A small run counts as 1 MiB.
       const crowd = async (key: string): Promise<unknown[]> => {

@@ -5,7 +5,10 @@ import { withinSize } from '../../src/test-runs/result-archive.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1 };
 const saying = (text: string): TestResult => ({
-  ...{ status: 'succeeded', provider: 'mock', model: 'model-a', latency_ms: 1 },
+  status: 'succeeded',
+  provider: 'mock',
+  model: 'model-a',
+  latency_ms: 1,
   result: { text, finishReason: 'stop', usage },
 });
 const parsed = (results: JsonText<TestResult[]>): TestResult[] => JSON.parse(results.text) as TestResult[];

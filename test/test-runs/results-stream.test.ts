@@ -192,7 +192,11 @@ describe.each([
     expect([lineOf('slowly'), await counted(service, outcome('complete'))]).toEqual([undefined, before]);
     const { length } = await buffer(response);
     expect(await lineWritten('slowly')).toMatchObject({
-      ...{ msg: 'request', operation: 'getTestRunResults', status: 200, bytes: length, outcome: 'complete' },
+      msg: 'request',
+      operation: 'getTestRunResults',
+      status: 200,
+      bytes: length,
+      outcome: 'complete',
     });
     expect(await counted(service, outcome('complete'))).toBe(before + 1);
   });
@@ -232,7 +236,11 @@ describe.each([
     expect(response.complete).toBe(false);
     const line = await lineWritten('broken');
     expect(line).toMatchObject({
-      ...{ msg: 'the answer was cut', level: 'error', operation: 'getTestRunResults', status: 200, outcome: 'failed' },
+      msg: 'the answer was cut',
+      level: 'error',
+      operation: 'getTestRunResults',
+      status: 200,
+      outcome: 'failed',
       error: { message: expect.any(String) },
     });
     expect(line['bytes']).toBeLessThan(10_000_000);

@@ -144,14 +144,14 @@ function ofCaller(): Pick<TestRequest, 'keyId' | 'memory' | 'signal'> {
 
 describe('drain', () => {
   const request = async (): Promise<TestRequest> => ({
-    ...{ id: randomUUID(), isRepeatable: false, slugOrId: await createPrompt(harness.service) },
-    ...{
-      ...ofCaller(),
-      version: undefined,
-      variables: undefined,
-      targets: [{ provider: 'echo' }],
-      respondAsync: false,
-    },
+    id: randomUUID(),
+    isRepeatable: false,
+    slugOrId: await createPrompt(harness.service),
+    ...ofCaller(),
+    version: undefined,
+    variables: undefined,
+    targets: [{ provider: 'echo' }],
+    respondAsync: false,
   });
 
   it('answers the waiting callers of interrupted runs, and accepts no more runs', async () => {
@@ -184,8 +184,14 @@ describe('the heartbeat', () => {
     const worker = observe(harness, { providers: { get: (id) => registry.get(id) }, heartbeatMs: 50 });
     const id = '11111111-1111-4111-8111-111111111111';
     const run = worker.testRuns.run({
-      ...{ id, isRepeatable: false, slugOrId: prompt, version: undefined, variables: undefined },
-      ...{ ...ofCaller(), targets: [{ provider: 'echo' }], respondAsync: false },
+      id,
+      isRepeatable: false,
+      slugOrId: prompt,
+      version: undefined,
+      variables: undefined,
+      ...ofCaller(),
+      targets: [{ provider: 'echo' }],
+      respondAsync: false,
     });
     const watcher = observe(harness, { staleMs: 1_500 });
     let finished = false;
@@ -217,7 +223,11 @@ describe('a worker that was given up but still runs', () => {
 function slowEcho(milliseconds: number, onCall?: (value: undefined) => void): Provider {
   const result = { text: 'late', finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } } as const;
   return {
-    ...{ id: 'echo', name: 'Echo', models: ['echo-1'], defaultModel: 'echo-1', configured: true },
+    id: 'echo',
+    name: 'Echo',
+    models: ['echo-1'],
+    defaultModel: 'echo-1',
+    configured: true,
     settings: [],
     generate(_request, { signal }) {
       onCall?.(undefined);

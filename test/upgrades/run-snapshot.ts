@@ -29,7 +29,10 @@ const at = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
 const server = await startDatabaseServer('secantusd-py');
 const release = await checkOut(commit);
 const service = await release.start({
-  ...{ MONGODB_URI: server.uri, MONGODB_DATABASE: databaseName, SECRETS_KEY: secretsKey, RATE_LIMIT: 'off' },
+  MONGODB_URI: server.uri,
+  MONGODB_DATABASE: databaseName,
+  SECRETS_KEY: secretsKey,
+  RATE_LIMIT: 'off',
   WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
 });
 const { call } = service;
@@ -48,11 +51,17 @@ const apiKey = await call('POST', '/api/v1/api-keys', { name: 'till', scopes: ['
 const location = await call('POST', '/v1/locations', { name: 'Canal', currency: 'EUR', timezone: 'Europe/Amsterdam' });
 const category = await call('POST', '/v1/categories', { location_id: location.id, name: 'Hot drinks' });
 const product = await call('POST', '/v1/products', {
-  ...{ location_id: location.id, category_id: category.id, name: 'Flat white', price: 420 },
+  location_id: location.id,
+  category_id: category.id,
+  name: 'Flat white',
+  price: 420,
 });
 const integration = (place: string, eventTypes: string[]) =>
   call('POST', '/api/v1/integrations', {
-    ...{ name: place, url: `${at}/${place}`, event_types: eventTypes, secret: signingSecret },
+    name: place,
+    url: `${at}/${place}`,
+    event_types: eventTypes,
+    secret: signingSecret,
     headers: { 'X-Token': 'token-of-a-snapshot' },
   });
 const working = await integration('works', ['ORDER_PLACED']);
@@ -74,8 +83,16 @@ await service.stop();
 const client = new MongoClient(server.uri);
 const db = client.db(databaseName);
 const facts: Facts = {
-  ...{ commit, secretsKey, signingSecret, orders, order, apiKey: apiKey.key as string, completed },
-  ...{ prompt: prompt.id as string, working: working.id as string, failing: failing.id as string },
+  commit,
+  secretsKey,
+  signingSecret,
+  orders,
+  order,
+  apiKey: apiKey.key as string,
+  completed,
+  prompt: prompt.id as string,
+  working: working.id as string,
+  failing: failing.id as string,
   madeAt: Date.now(),
 };
 const collections: Snapshot['collections'] = {};

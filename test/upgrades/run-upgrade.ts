@@ -66,11 +66,16 @@ async function fill(): Promise<Written> {
   });
   const category = await call('POST', '/v1/categories', { location_id: location.id, name: 'Hot drinks' });
   const product = await call('POST', '/v1/products', {
-    ...{ location_id: location.id, category_id: category.id, name: 'Flat white', price: 420 },
+    location_id: location.id,
+    category_id: category.id,
+    name: 'Flat white',
+    price: 420,
   });
   for (let index = 0; index < receiverCount; index += 1) {
     const { id } = await call('POST', '/api/v1/integrations', {
-      ...{ name: `Receiver ${index}`, url: `http://127.0.0.1:${port}/${index}`, event_types: ['ORDER_PLACED'] },
+      name: `Receiver ${index}`,
+      url: `http://127.0.0.1:${port}/${index}`,
+      event_types: ['ORDER_PLACED'],
     });
     written.integrations.push(id as string);
   }

@@ -53,8 +53,13 @@ describe('this release, while the next one adds to its data', () => {
   beforeAll(async () => {
     dataDir = await mkdtemp(path.join(tmpdir(), 'side-by-side-'));
     environment = {
-      ...{ MONGODB_URI: testDatabaseUri(), MONGODB_DATABASE: `test_${randomUUID().slice(0, 8)}` },
-      ...{ DATA_DIR: dataDir, ADMIN_API_KEY: adminKey, PORT: '0', RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
+      MONGODB_URI: testDatabaseUri(),
+      MONGODB_DATABASE: `test_${randomUUID().slice(0, 8)}`,
+      DATA_DIR: dataDir,
+      ADMIN_API_KEY: adminKey,
+      PORT: '0',
+      RATE_LIMIT: 'off',
+      LOG_LEVEL: 'warn',
       ...checkSetting(engineOfTests()),
     };
     older = await startServiceProcess(environment);
@@ -92,7 +97,9 @@ describe('this release, while the next one adds to its data', () => {
   it('keeps what the next release added, and starts again on its data', async () => {
     expect(await info(newer.url)).toMatchObject({ schema: { version: nextVersion, oldest_reader: 0 } });
     const database = await connectDatabase({
-      ...{ uri: testDatabaseUri(), databaseName: environment['MONGODB_DATABASE'] ?? '', log: silentLog },
+      uri: testDatabaseUri(),
+      databaseName: environment['MONGODB_DATABASE'] ?? '',
+      log: silentLog,
     });
     const prompts = await database.db.collection('prompts').find().toArray();
     await database.close();

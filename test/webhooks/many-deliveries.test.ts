@@ -17,8 +17,17 @@ const start = Date.parse('2026-03-01T12:00:00Z');
 const at = (index: number): Date => new Date(start + index * 1_000);
 const body = Buffer.from('{}');
 const attemptOf = (integrationId: string, deliveryId: string) => ({
-  ...{ integrationId, deliveryId, stamp: 1, number: 1, at: new Date(), milliseconds: 3, status: 500, error: undefined },
-  ...{ responseHeaders: {}, response: new Uint8Array(), responseCut: false },
+  integrationId,
+  deliveryId,
+  stamp: 1,
+  number: 1,
+  at: new Date(),
+  milliseconds: 3,
+  status: 500,
+  error: undefined,
+  responseHeaders: {},
+  response: new Uint8Array(),
+  responseCut: false,
 });
 const noPause = (): Promise<void> => Promise.resolve();
 const later = new Date(Date.now() + 86_400_000);
@@ -41,8 +50,12 @@ beforeAll(async () => {
   const plain = createDeliveryStore(database);
   for (let index = 0; index < size; index += 200) {
     const some = Array.from({ length: 200 }, (_, offset) => ({
-      ...{ eventId: randomUUID(), eventType: offset % 100 === 0 ? 'TEST' : 'ORDER_PLACED', integrationId, body },
-      ...{ targetUuid: undefined, eventCreatedAt: at(index) },
+      eventId: randomUUID(),
+      eventType: offset % 100 === 0 ? 'TEST' : 'ORDER_PLACED',
+      integrationId,
+      body,
+      targetUuid: undefined,
+      eventCreatedAt: at(index),
     }));
     await plain.insertMissing(some as Parameters<DeliveryStore['insertMissing']>[0], at(index));
   }
@@ -130,7 +143,9 @@ describe('with thousands of deliveries of an integration, no command reads thous
     expect(oldestAt?.getTime()).toBeGreaterThanOrEqual(start);
     const one = { count: 1, oldestAt: at(0) };
     expect(await store.find(otherId, new Date())).toEqual({
-      ...{ ...one, isEstimated: false, later: undefined },
+      ...one,
+      isEstimated: false,
+      later: undefined,
       due: { count: 1, since: at(0) },
     });
     expect(await store.find(randomUUID(), new Date())).toBeUndefined();
@@ -177,7 +192,10 @@ describe('with thousands of events, no command reads thousands', () => {
     const events = createEventStore(counted.database);
     const about = { targetUuid: undefined, targetId: undefined, locationId: undefined, recipients: [], body };
     const all = Array.from({ length: size }, (_, index): StoredEvent => ({
-      ...{ id: randomUUID(), type: index % 500 === 0 ? 'TEST' : 'ORDER_PLACED', createdAt: at(index), ...about },
+      id: randomUUID(),
+      type: index % 500 === 0 ? 'TEST' : 'ORDER_PLACED',
+      createdAt: at(index),
+      ...about,
     }));
     await createEventStore(database).insertMissing(all, later);
     const wanted = all.filter(({ type }) => type === 'TEST').map(({ id }) => id);

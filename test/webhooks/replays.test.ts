@@ -153,7 +153,9 @@ describe('a test event', () => {
     expect(request?.headers).toMatchObject({ 'x-service-event-type': 'TEST', 'webhook-id': eventId });
     expect(request?.headers).not.toHaveProperty('x-service-event-target-uuid');
     expect(JSON.parse(String(request?.body))).toEqual({
-      ...{ type: 'TEST', createdAt: expect.any(String), data: {} },
+      type: 'TEST',
+      createdAt: expect.any(String),
+      data: {},
       id: eventId,
     });
   });

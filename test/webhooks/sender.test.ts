@@ -40,7 +40,9 @@ describe('post', () => {
 
   it('keeps status, headers without cookies and the first 16 KiB of the body', async () => {
     receiver.next({
-      ...{ kind: 'answer', status: 500, body: 'x'.repeat(20_000) },
+      kind: 'answer',
+      status: 500,
+      body: 'x'.repeat(20_000),
       headers: { 'X-Why': 'because', 'Set-Cookie': 'session=1' },
     });
     const result = await post();

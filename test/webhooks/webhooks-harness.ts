@@ -167,7 +167,13 @@ export async function startHarness(): Promise<Harness> {
       const at = new Date();
       const seal = (text: string): Sealed => secretBox.seal(text, secretRecord(id));
       await integrationStore.insert({
-        ...{ id, name: 'Receiver', url, eventTypes, status, createdAt: at, updatedAt: at },
+        id,
+        name: 'Receiver',
+        url,
+        eventTypes,
+        status,
+        createdAt: at,
+        updatedAt: at,
         headers: Object.entries(headers).map(([name, value]) => ({
           name,
           value: secretBox.seal(value, headerRecord(id, name)),

@@ -191,9 +191,17 @@ export function problemError(...made: ConstructorParameters<typeof ProblemError>
     422: UnprocessableError,
     429: RateLimitError,
     502: ProviderError,
-    ...{ 500: ServiceError, 503: ServiceError, 504: ServiceError },
-    ...{ 400: BadRequestError, 406: BadRequestError, 408: BadRequestError },
-    ...{ 413: BadRequestError, 415: BadRequestError, 417: BadRequestError, 428: BadRequestError, 431: BadRequestError },
+    500: ServiceError,
+    503: ServiceError,
+    504: ServiceError,
+    400: BadRequestError,
+    406: BadRequestError,
+    408: BadRequestError,
+    413: BadRequestError,
+    415: BadRequestError,
+    417: BadRequestError,
+    428: BadRequestError,
+    431: BadRequestError,
   };
   return new (classes[made[1].status] ?? ProblemError)(...made);
 }

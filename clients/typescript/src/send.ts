@@ -136,7 +136,9 @@ export function createSend(options: GatewayOptions, timing: Timing): { raw: Clie
         const received = await withTimeLimit(signal, limit, late, async (attemptSignal) => {
           return await request(row.method, row.path, {
             params: { path: parameters.path, query: parameters.query },
-            ...{ body: parameters.body, headers, signal: attemptSignal },
+            body: parameters.body,
+            headers,
+            signal: attemptSignal,
             parseAs: row.events === true ? 'stream' : 'text',
             fetch: (toSend: globalThis.Request) => {
               sent = true;

@@ -60,7 +60,9 @@ export function createCategoryStore(database: PagedDatabase): CategoryStore {
     findAll: (ids) => database.pages.byId(categories, ids, fromDocument),
     list: ({ locationId, archived }) =>
       listByTime({
-        ...{ collection: categories, time: 'created_at', rest: archivedIn(archived) },
+        collection: categories,
+        time: 'created_at',
+        rest: archivedIn(archived),
         where: locationId === undefined ? {} : { location_id: locationId },
       }),
     async replace(category, events) {

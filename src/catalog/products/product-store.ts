@@ -65,7 +65,8 @@ export function createProductStore(database: PagedDatabase): ProductStore {
       const ofLocation = locationId === undefined ? undefined : { location_id: locationId };
       const ofCategory = categoryId === undefined ? undefined : { category_id: categoryId };
       return listByTime({
-        ...{ collection: products, time: 'created_at' },
+        collection: products,
+        time: 'created_at',
         where: ofCategory ?? ofLocation ?? {},
         rest: { ...(ofCategory === undefined ? {} : ofLocation), ...archivedIn(archived) },
       });

@@ -93,7 +93,15 @@ export function withNarrowPages(database: Database, { pauseMs = 20 }: NarrowPage
     ...database,
     db,
     pages: {
-      ...{ ...reads, fetch, listsOf, walk, exists, groupByDue, remove, readsInOrder: false, listsAtOnce },
+      ...reads,
+      fetch,
+      listsOf,
+      walk,
+      exists,
+      groupByDue,
+      remove,
+      readsInOrder: false,
+      listsAtOnce,
       indexes: withSampleIndexes,
       values: (collection, field, after) =>
         walkIds(after, async (range) => {

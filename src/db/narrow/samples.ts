@@ -42,7 +42,10 @@ const samplesOf: Readonly<Record<string, readonly Samples[]>> = {
   // Their ids contain no random part.
   fiscal_days: [
     {
-      ...{ field: 'sample', time: 'cut_at', group: 'location_id', perPart: 1 },
+      field: 'sample',
+      time: 'cut_at',
+      group: 'location_id',
+      perPart: 1,
       isSample: ({ date }) => (Date.parse(String(date)) / dayMs) % sampling === 0,
     },
   ],

@@ -75,7 +75,9 @@ export function createFiscalDayStore(database: PagedDatabase): FiscalDayStore {
     },
     list: (locationId) =>
       listByTime({
-        ...{ collection: days, where: { location_id: locationId }, time: 'cut_at' },
+        collection: days,
+        where: { location_id: locationId },
+        time: 'cut_at',
         // Days that were closed at the same instant are ordered by their dates, with which their ids end.
         ties: 'descending',
       }),

@@ -58,8 +58,14 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
     async sendTest(integrationId, eventId, traceparent) {
       const createdAt = clock.now();
       const content: EventContent = {
-        ...{ id: eventId, type: 'TEST', createdAt, traceparent, data: {} },
-        ...{ targetUuid: undefined, targetId: undefined, locationId: undefined },
+        id: eventId,
+        type: 'TEST',
+        createdAt,
+        traceparent,
+        data: {},
+        targetUuid: undefined,
+        targetId: undefined,
+        locationId: undefined,
       };
       const event = { ...content, body: serialise(content), recipients: [integrationId] };
       await events.insertMissing([event], new Date(createdAt.getTime() + timing.retention));

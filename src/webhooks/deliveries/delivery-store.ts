@@ -353,7 +353,10 @@ function listSource(
   };
   const where = Object.fromEntries(indexed);
   return {
-    ...{ collection, where, time: 'created_at', span: { since, until } },
+    collection,
+    where,
+    time: 'created_at',
+    span: { since, until },
     ...(Object.keys(rest).length > 0 && { rest }),
   };
 }

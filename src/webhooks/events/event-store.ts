@@ -86,7 +86,10 @@ export function createEventStore(database: PagedDatabase): EventStore {
     },
     async listAfter({ createdAt, id }, until, types, limit) {
       const source: Source<EventDocument> = {
-        ...{ collection, where: {}, time: 'created_at', ties: 'ascending' },
+        collection,
+        where: {},
+        time: 'created_at',
+        ties: 'ascending',
         span: { since: createdAt, until },
       };
       const wanted = new Set(types);

@@ -29,8 +29,12 @@ export interface LaneHealth {
 /** The condition without any failures. */
 export function newHealth(settingsRevision: number): LaneHealth {
   return {
-    ...{ settingsRevision, failingSince: undefined, warnedAt: undefined },
-    ...{ failuresInARow: 0, lastFailure: undefined, open: undefined },
+    settingsRevision,
+    failingSince: undefined,
+    warnedAt: undefined,
+    failuresInARow: 0,
+    lastFailure: undefined,
+    open: undefined,
   };
 }
 

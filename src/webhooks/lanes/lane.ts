@@ -255,8 +255,17 @@ export function runLane(
     recordActivity(now, isDelivered);
     const { id: deliveryId, attemptCount, failures: failuresBefore } = delivery;
     const record = {
-      ...{ integrationId, deliveryId, stamp, number: attemptCount + 1, at, milliseconds, status },
-      ...{ error, responseHeaders, response, responseCut },
+      integrationId,
+      deliveryId,
+      stamp,
+      number: attemptCount + 1,
+      at,
+      milliseconds,
+      status,
+      error,
+      responseHeaders,
+      response,
+      responseCut,
     };
     const statusOrError = status === undefined ? String(error) : `${Math.floor(status / 100)}xx`;
     observer.attempted(integrationId, statusOrError, milliseconds / 1_000);

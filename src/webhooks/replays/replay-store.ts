@@ -79,7 +79,9 @@ export function createReplayStore(database: PagedDatabase): ReplayStore {
     },
     list: (integrationId, status) =>
       listByTime({
-        ...{ collection: replays, where: { integration_id: integrationId }, time: 'created_at' },
+        collection: replays,
+        where: { integration_id: integrationId },
+        time: 'created_at',
         ...(status !== undefined && { rest: { status } }),
       }),
     async runningOf(integrationId, limit) {

@@ -64,7 +64,14 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
   const begin = async (id: string, integrationId: string, source: Replay['source']): Promise<Replay> => {
     const createdAt = clock.now();
     const replay: Replay = {
-      ...{ id, integrationId, source, status: 'running', deliveries: 0, revision: 1, createdAt, finishedAt: undefined },
+      id,
+      integrationId,
+      source,
+      status: 'running',
+      deliveries: 0,
+      revision: 1,
+      createdAt,
+      finishedAt: undefined,
     };
     const isNew = await replays.insert(replay);
     return isNew ? replay : ((await replays.find(id)) ?? replay);

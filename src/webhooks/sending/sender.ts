@@ -47,7 +47,8 @@ interface ReceiverPool {
  */
 export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptions): Sender {
   const connect = guardedConnector({
-    ...{ mayConnect, lookUp },
+    mayConnect,
+    lookUp,
     timeout: timing.connectTimeout,
     longestAnswer: limits.framingRead + limits.responseRead,
   });

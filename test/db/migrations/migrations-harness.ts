@@ -10,7 +10,12 @@ import { recordingLog } from '../../support/log.ts';
 import { until } from '../../support/until.ts';
 
 const quickTimes: MigratorTimes = {
-  ...{ beatMs: 20, termMs: 250, pollMs: 10, pauseMs: 0, longestPauseMs: 0, retryMs: 20 },
+  beatMs: 20,
+  termMs: 250,
+  pollMs: 10,
+  pauseMs: 0,
+  longestPauseMs: 0,
+  retryMs: 20,
 };
 
 /** A process on the data. */
@@ -44,7 +49,12 @@ export async function createMigrationWorld(): Promise<{
       const log = recordingLog();
       const connect = () => connectDatabase({ ...database, log, isForLongCommands: true });
       const data = await openData({
-        ...{ database, indexes, log, times: quickTimes, openLong: openLong ?? connect, signal },
+        database,
+        indexes,
+        log,
+        times: quickTimes,
+        openLong: openLong ?? connect,
+        signal,
         release: { name: release, migrations },
         ...systemClock,
       });

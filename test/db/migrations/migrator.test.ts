@@ -62,7 +62,8 @@ describe('the schema version', () => {
     await world.open({ release: '1.1.0', migrations: three });
     expect(await listed()).toEqual([1, 2, 3]);
     expect(await world.schema()).toMatchObject({
-      ...{ version: 3, oldest_reader: 0 },
+      version: 3,
+      oldest_reader: 0,
       releases: [
         { release: '1.0.0', schema_version: 2 },
         { release: '1.1.0', schema_version: 3 },
@@ -268,8 +269,13 @@ describe('the lease', () => {
       },
     };
     const migrator = createMigrator({
-      ...{ database: world.database, openLong: () => Promise.reject(new Error('not used')), schema },
-      ...{ indexes: [], missing: [], log: silentLog, monotonic: () => now },
+      database: world.database,
+      openLong: () => Promise.reject(new Error('not used')),
+      schema,
+      indexes: [],
+      missing: [],
+      log: silentLog,
+      monotonic: () => now,
       times: { beatMs: 20, termMs: 30_000, pollMs: 1, pauseMs: 0, longestPauseMs: 0, retryMs: 1 },
     });
     await migrator.prepare();

@@ -63,10 +63,16 @@ export async function startWorld({
   const integrations = createIntegrationStore(database);
   const secrets = createSecretBox(await ensureSecretKey(dataDir));
   const environment = {
-    ...{ DATA_DIR: dataDir, PORT: '0', ADMIN_API_KEY: key, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ADMIN_API_KEY: key,
+    RATE_LIMIT: 'off',
+    LOG_LEVEL: 'warn',
     // After the process of a request dies, its idempotency key stays in use for this time and half a minute more.
     INVOKE_TIMEOUT_MS: '1000',
-    ...{ MONGODB_URI: serviceUri, MONGODB_DATABASE: databaseName, [timingVariable]: JSON.stringify(timing) },
+    MONGODB_URI: serviceUri,
+    MONGODB_DATABASE: databaseName,
+    [timingVariable]: JSON.stringify(timing),
     ...checkSetting(fastEngine),
     ...extra,
   };
@@ -83,10 +89,20 @@ export async function startWorld({
     async subscribe(url, secret, id = randomUUID()) {
       const at = new Date();
       await integrations.insert({
-        ...{ id, name: 'Receiver', url, eventTypes, headers: [], status: 'active', createdAt: at, updatedAt: at },
+        id,
+        name: 'Receiver',
+        url,
+        eventTypes,
+        headers: [],
+        status: 'active',
+        createdAt: at,
+        updatedAt: at,
         secret: secrets.seal(secret, secretRecord(id)),
-        ...{ rotation: undefined, finishedRotationId: undefined, disabled: undefined, warning: undefined },
-        ...{ locationIds: undefined },
+        rotation: undefined,
+        finishedRotationId: undefined,
+        disabled: undefined,
+        warning: undefined,
+        locationIds: undefined,
       });
       return id;
     },
@@ -110,7 +126,9 @@ export async function startWorld({
     },
     placeOrders: (rate) =>
       startOrders({
-        ...{ key, rate, products: catalog.changing },
+        key,
+        rate,
+        products: catalog.changing,
         urls: () => nodes.flatMap(({ url }) => url ?? []),
         body: { location_id: catalog.location, items: [{ product_id: catalog.product, quantity: 2 }] },
       }),

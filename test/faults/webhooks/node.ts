@@ -32,7 +32,8 @@ export function createServiceNode({ environment, clockShift = 0 }: NodeSettings)
   const preload = clockShift === 0 ? [] : ['--import', path.join(import.meta.dirname, 'shifted-clock.ts')];
   const args = [...startFlags, ...preload, path.join(import.meta.dirname, 'program.ts')];
   const env = {
-    ...{ PATH: process.env['PATH'], HOME: process.env['HOME'] },
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
     ...environment,
     FAULTS_CLOCK_SHIFT_MS: String(clockShift),
   };

@@ -69,7 +69,9 @@ export function startOrders({ urls, key, body, rate, products }: StreamSettings)
         active += 1;
         try {
           const answer = await request(url + path, {
-            ...{ method, body: content, dispatcher: agent },
+            method,
+            body: content,
+            dispatcher: agent,
             headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
           });
           const received = await answer.body.text();

@@ -87,7 +87,9 @@ function startTraffic(target: Target, read: string): Traffic {
   };
   const loops = [repeat(write), repeat(write), repeat(readOnce)];
   const traffic: Traffic = {
-    ...{ counts, acknowledged, lastWrite: 0 },
+    counts,
+    acknowledged,
+    lastWrite: 0,
     async stop() {
       running = false;
       await Promise.all(loops);
@@ -177,7 +179,10 @@ async function fillAndKill(world: World, folder: string): Promise<Figure[]> {
   await rm(ballast);
   const started = performance.now();
   const next = await startServiceProcess({
-    ...{ DATA_DIR: target.folder.path, PORT: '0', ADMIN_API_KEY: target.adminKey, ...checkSetting(world.engine) },
+    DATA_DIR: target.folder.path,
+    PORT: '0',
+    ADMIN_API_KEY: target.adminKey,
+    ...checkSetting(world.engine),
   });
   const answer = await fetch(`${next.url}${read}`, { headers: { authorization: `Bearer ${target.adminKey}` } });
   const startMs = performance.now() - started;

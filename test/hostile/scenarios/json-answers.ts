@@ -33,7 +33,9 @@ async function stage(world: World): Promise<{ target: Target; key: string; path:
   });
   const { body: prompt } = await target.call('POST', '/api/v1/prompts', {
     body: {
-      ...{ name: 'Any', messages: [{ role: 'user', content: '{{text}}' }], selected_provider: 'echo' },
+      name: 'Any',
+      messages: [{ role: 'user', content: '{{text}}' }],
+      selected_provider: 'echo',
       response_format: { type: 'json', schema: { type: ['object', 'array'], items: { not: { const: 1 } } } },
     },
   });

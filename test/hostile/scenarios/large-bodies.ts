@@ -116,7 +116,8 @@ function placesOf(slug: string): readonly Place[] {
 function send(target: Target, path: string, text: string | Buffer, key = target.adminKey): Promise<number> {
   const { hostname, port } = new URL(target.url);
   const headers = {
-    ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
   };
   return new Promise((resolve) => {
@@ -278,7 +279,9 @@ const images: Scenario = {
       const alone = await flood(target, { path, body, keys: [one], connections: 1 });
       const many = await flood(target, { path, body, keys: [one], connections: 24 });
       const stop = startProbe({
-        ...{ url: target.url + path, method: 'POST', pauseMs: 20 },
+        url: target.url + path,
+        method: 'POST',
+        pauseMs: 20,
         headers: { authorization: `Bearer ${third}`, 'content-type': 'application/json' },
         body: JSON.stringify({ variables: { text: 'small' } }),
       });

@@ -76,12 +76,22 @@ async function prepare(world: World, receiver: Sink, status: State): Promise<Pla
     const inSpan = started + expiryDelayMs + (index / size) * expirySpanMs;
     const later = new Date(status === 'expiring' ? inSpan : Date.now() + 20 * 86_400_000);
     const some = Array.from({ length: 100 }, (_, offset): StoredEvent => ({
-      ...{ id: uuid(index + offset), type: 'ORDER_PLACED', targetUuid: undefined, targetId: undefined },
-      ...{ locationId: undefined, createdAt, body, recipients: [id] },
+      id: uuid(index + offset),
+      type: 'ORDER_PLACED',
+      targetUuid: undefined,
+      targetId: undefined,
+      locationId: undefined,
+      createdAt,
+      body,
+      recipients: [id],
     }));
     await events.insertMissing(some, later);
     const added = some.map((event) => ({
-      ...{ eventId: event.id, eventType: event.type, integrationId: id, targetUuid: undefined, body },
+      eventId: event.id,
+      eventType: event.type,
+      integrationId: id,
+      targetUuid: undefined,
+      body,
       eventCreatedAt: createdAt,
     }));
     if (status === 'pending') await deliveries.insertMissing(added, createdAt);
@@ -100,9 +110,20 @@ async function insertDelivered(
   const documents = added.map((delivery): DeliveryDocument => {
     const _id = deliveryId(delivery);
     return {
-      ...{ _id, event_id: delivery.eventId, event_type: delivery.eventType, integration_id: delivery.integrationId },
-      ...{ event_created_at: createdAt, created_at: createdAt, body: new Binary(delivery.body), stamp: 1, tries: 1 },
-      ...{ status: 'delivered', last_outcome: '2xx', failures: 0, finished_at: createdAt, expires_at: expiresAt },
+      _id,
+      event_id: delivery.eventId,
+      event_type: delivery.eventType,
+      integration_id: delivery.integrationId,
+      event_created_at: createdAt,
+      created_at: createdAt,
+      body: new Binary(delivery.body),
+      stamp: 1,
+      tries: 1,
+      status: 'delivered',
+      last_outcome: '2xx',
+      failures: 0,
+      finished_at: createdAt,
+      expires_at: expiresAt,
     };
   });
   await database.db.collection<DeliveryDocument>('deliveries').insertMany(documents, { ordered: false });

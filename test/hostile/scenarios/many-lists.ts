@@ -80,7 +80,9 @@ const orders: Scenario = {
     });
     const product = await target.call('POST', '/v1/products', {
       body: {
-        ...{ name: 'Coffee', location_id: locationId, price: 250 },
+        name: 'Coffee',
+        location_id: locationId,
+        price: 250,
         category_id: (category.body as { id: string }).id,
       },
     });
@@ -171,9 +173,17 @@ const everything: Scenario = {
     await createDeliveryStore(database).recordAttempts(
       deliveries.flatMap((deliveryId) =>
         Array.from({ length: 10 }, (_, index) => ({
-          ...{ integrationId, deliveryId, stamp: index + 1_000, number: index + 1, at: at(index) },
-          ...{ milliseconds: 3, status: 500, error: undefined, responseHeaders: {} },
-          ...{ response: new Uint8Array(16 * 1024), responseCut: true },
+          integrationId,
+          deliveryId,
+          stamp: index + 1_000,
+          number: index + 1,
+          at: at(index),
+          milliseconds: 3,
+          status: 500,
+          error: undefined,
+          responseHeaders: {},
+          response: new Uint8Array(16 * 1024),
+          responseCut: true,
         })),
       ),
       new Date(Date.now() + 86_400_000),

@@ -22,7 +22,10 @@ const silentNames: Scenario = {
     const receiver = await startReceiver();
     try {
       const compatible = (id: string, host: string): object => ({
-        ...{ id, name: id, models: ['m'], api_key: 'EXAMPLE' },
+        id,
+        name: id,
+        models: ['m'],
+        api_key: 'EXAMPLE',
         base_url: `http://${host}:${new URL(provider.url).port}/v1`,
       });
       const target = await world.startTarget({
@@ -89,7 +92,9 @@ function addReceiver(target: Target, url: string): Promise<string> {
 /** @returns the body of a request for an order */
 async function createShop(target: Target): Promise<unknown> {
   const location_id = await create(target, '/v1/locations', {
-    ...{ name: 'Canal', currency: 'EUR', timezone: 'Europe/Amsterdam' },
+    name: 'Canal',
+    currency: 'EUR',
+    timezone: 'Europe/Amsterdam',
   });
   const category_id = await create(target, '/v1/categories', { location_id, name: 'Drinks' });
   const product_id = await create(target, '/v1/products', { location_id, category_id, name: 'Coffee', price: 380 });

@@ -33,17 +33,22 @@ async function withStage(
   const mock = await startMockProvider();
   try {
     const target = await world.startTarget({
-      ...{ OPENAI_API_KEY: 'sk-mock', OPENAI_BASE_URL: `${mock.url}/v1` },
+      OPENAI_API_KEY: 'sk-mock',
+      OPENAI_BASE_URL: `${mock.url}/v1`,
       ...environment,
     });
     const { body } = await target.call('POST', '/api/v1/prompts', {
       body: {
-        ...{ name: 'Any', messages: [{ role: 'user', content: 'Hello' }] },
-        ...{ selected_provider: 'openai', selected_model: 'gpt-5-mini' },
+        name: 'Any',
+        messages: [{ role: 'user', content: 'Hello' }],
+        selected_provider: 'openai',
+        selected_model: 'gpt-5-mini',
       },
     });
     return await run({
-      ...{ target, mock, path: `/api/v1/prompts/${(body as { id: string }).id}/invoke` },
+      target,
+      mock,
+      path: `/api/v1/prompts/${(body as { id: string }).id}/invoke`,
       async key() {
         const made = await target.call('POST', '/api/v1/api-keys', {
           body: { name: 'Reader', scopes: ['prompts:invoke'] },
@@ -131,8 +136,10 @@ const slow: Scenario = {
         { name: 'calls of the provider at the same time', value: stage.mock.mostConcurrent, atLeast: many },
         { name: 'memory before', value: before, unit: 'MiB' },
         {
-          ...{ name: 'memory of each stream', value: ((others.serviceMebibytes - before) * 1_024) / many },
-          ...{ unit: 'KiB', atMost: 200 },
+          name: 'memory of each stream',
+          value: ((others.serviceMebibytes - before) * 1_024) / many,
+          unit: 'KiB',
+          atMost: 200,
         },
         ...figuresOf(others, { p50: 50, serviceMebibytes: 600 }),
       ];
@@ -250,7 +257,9 @@ const unread: Scenario = {
         {
           // The text of an answer is kept until its end. It has some 700 KB when the connection is full.
           name: 'memory of each stream, with its text so far',
-          ...{ value: ((others.serviceMebibytes - before) * 1_024) / streams, unit: 'KiB', atMost: 3_072 },
+          value: ((others.serviceMebibytes - before) * 1_024) / streams,
+          unit: 'KiB',
+          atMost: 3_072,
         },
         { name: 'canceled calls', value: calls.filter(({ aborted }) => aborted).length, atLeast: streams },
         { name: 'time until the calls ended', value: performance.now() - left, unit: 'ms', atMost: 1_000 },

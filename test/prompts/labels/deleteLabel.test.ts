@@ -168,7 +168,10 @@ describe('listLabelMoves', () => {
     // A process archived the present move, and crashed before it replaced it in the prompt.
     const { body } = await setup.service.call('GET', labelPath(id, 'production'));
     await createLabelMoveStore(setup.database).archive(id, {
-      ...{ name: 'production', version: 2, sequence: 2, movedAt: new Date(body.moved_at as string) },
+      name: 'production',
+      version: 2,
+      sequence: 2,
+      movedAt: new Date(body.moved_at as string),
       movedBy: body.moved_by as { id: string; name: string },
     });
     expect(await historyOf(setup.service, id, 'production')).toEqual([2, 1]);

@@ -12,8 +12,11 @@ describe('201', () => {
     const { status, headers, body } = await setLabel(setup.service, slug, 'production', 1);
     expect(status).toBe(201);
     expect(body).toEqual({
-      ...{ name: 'production', version: 1, sequence: 1 },
-      ...{ moved_at: expect.any(String), moved_by: mover },
+      name: 'production',
+      version: 1,
+      sequence: 1,
+      moved_at: expect.any(String),
+      moved_by: mover,
     });
     expect(headers['location']).toBe(labelPath(id, 'production'));
     const found = await setup.service.call('GET', headers['location'] ?? '');

@@ -7,8 +7,11 @@ import * as gateway from './gateway.ts';
 
 /** The AI SDK with `@ai-sdk/openai-compatible`. */
 const provider = createOpenAICompatible({
-  ...{ name: 'gateway', baseURL: gateway.baseURL, apiKey: gateway.GATEWAY_KEY },
-  ...{ includeUsage: true, supportsStructuredOutputs: true },
+  name: 'gateway',
+  baseURL: gateway.baseURL,
+  apiKey: gateway.GATEWAY_KEY,
+  includeUsage: true,
+  supportsStructuredOutputs: true,
 });
 const model = provider('mock/model-a');
 const prompt = 'How is Oslo?';
@@ -34,8 +37,16 @@ beforeEach(() => gateway.reset());
 describe('the AI SDK', () => {
   it('generateText', async () => {
     const { text, usage, finishReason } = await generateText({
-      ...{ model, system: 'Be brief.', prompt, temperature: 0.3, topP: 0.5, maxOutputTokens: 60, seed: 5 },
-      ...{ stopSequences: ['###'], presencePenalty: 0.1, frequencyPenalty: 0.2 },
+      model,
+      system: 'Be brief.',
+      prompt,
+      temperature: 0.3,
+      topP: 0.5,
+      maxOutputTokens: 60,
+      seed: 5,
+      stopSequences: ['###'],
+      presencePenalty: 0.1,
+      frequencyPenalty: 0.2,
       providerOptions: { gateway: { user: '7', reasoningEffort: 'low', textVerbosity: 'medium' } },
     });
     assert.deepEqual([text, usage.totalTokens, finishReason], ['Hello from model-a.', 18, 'stop']);

@@ -21,7 +21,9 @@ async function send(url: string, body?: unknown): Promise<any> {
 /** Creates a prompt that greets. @returns its slug */
 export async function createPrompt(fields: object = {}): Promise<string> {
   const { slug } = await send(`${GATEWAY_URL}/api/v1/prompts`, {
-    ...{ name: 'Greeting', slug: `greeting-${crypto.randomUUID().slice(0, 8)}`, selected_provider: 'mock' },
+    name: 'Greeting',
+    slug: `greeting-${crypto.randomUUID().slice(0, 8)}`,
+    selected_provider: 'mock',
     messages: [{ role: 'user', content: 'Hello {{name|world}}' }],
     ...fields,
   });

@@ -12,7 +12,8 @@ function chat(model = 'mock/model-a', fields: ChatOpenAIFields = {}): ChatOpenAI
 }
 
 const getWeather = tool(({ city }) => `21 °C in ${city}`, {
-  ...{ name: 'get_weather', description: 'Looks up the weather' },
+  name: 'get_weather',
+  description: 'Looks up the weather',
   schema: z.object({ city: z.string() }),
 });
 const Triage = z.object({ priority: z.enum(['low', 'high']), email: z.email() });

@@ -78,8 +78,10 @@ export function createFormat(language: string): Format {
     money: (minor, currency) => {
       const digits = minorDigits(currency);
       return new Intl.NumberFormat(language, {
-        ...{ style: 'currency', currency },
-        ...{ minimumFractionDigits: digits, maximumFractionDigits: digits },
+        style: 'currency',
+        currency,
+        minimumFractionDigits: digits,
+        maximumFractionDigits: digits,
       }).format(minor / 10 ** digits);
     },
     bytes: (bytes) => {

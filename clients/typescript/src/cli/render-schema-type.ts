@@ -7,7 +7,11 @@ const maxParts = 1_000;
 const maxDepth = 20;
 
 const plainTypes: Readonly<Record<string, string>> = {
-  ...{ string: 'string', number: 'number', integer: 'number', boolean: 'boolean', null: 'null' },
+  string: 'string',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  null: 'null',
 };
 
 /**

@@ -61,7 +61,8 @@ function EditForm({ initial }: { initial: Versioned<Schemas['Integration']> }): 
     validate: (fields) => validateFields(fields, texts),
   });
   const { save, isSaving, error, dialog } = useSave<IntegrationFields, Schemas['Integration']>({
-    ...{ form, initial },
+    form,
+    initial,
     send: (fields, ifMatch) => versioned(gateway.integrations.update(id, bodyOf(fields), { ifMatch })),
     reload: () => versioned(gateway.integrations.get(id)),
     toFields: fieldsOf,

@@ -18,7 +18,8 @@ export const emptyFields: IntegrationFields = { name: '', url: '', eventTypes: [
 export function fieldsOf(integration: Schemas['Integration']): IntegrationFields {
   const { name, url, event_types, location_ids = [], headers } = integration;
   return {
-    ...{ name, url },
+    name,
+    url,
     eventTypes: [...event_types],
     locationIds: [...location_ids],
     headers: Object.entries(headers).map(([header, value]) => ({ name: header, value })),
@@ -31,7 +32,8 @@ export function bodyOf(
 ): Required<Pick<Schemas['IntegrationUpdate'], 'name' | 'url' | 'event_types' | 'location_ids' | 'headers'>> {
   const { name, url, eventTypes, locationIds, headers } = fields;
   return {
-    ...{ name, url },
+    name,
+    url,
     event_types: eventTypes as Schemas['IntegrationCreate']['event_types'],
     location_ids: locationIds,
     headers: Object.fromEntries(headers.map((header) => [header.name, header.value])),

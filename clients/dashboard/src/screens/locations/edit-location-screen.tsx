@@ -60,14 +60,20 @@ function EditForm({ initial }: { initial: Versioned<Schemas['Location']> }): Rea
     validate: (fields) => validateFields(fields, locations),
   });
   const { save, isSaving, error, dialog } = useSave<LocationFields, Schemas['Location']>({
-    ...{ form, initial },
+    form,
+    initial,
     send: (fields, ifMatch) => versioned(gateway.locations.update(id, bodyOf(fields), { ifMatch })),
     reload: () => versioned(gateway.locations.get(id)),
     toFields: fieldsOf,
     toField: fieldAt,
     labels: {
-      ...{ name: texts.name, currency: texts.currency, timezone: texts.timezone, fiscalDayEnd: texts.fiscalDayEnd },
-      ...{ tax: texts.tax, fee: texts.fee, zones: texts.zones },
+      name: texts.name,
+      currency: texts.currency,
+      timezone: texts.timezone,
+      fiscalDayEnd: texts.fiscalDayEnd,
+      tax: texts.tax,
+      fee: texts.fee,
+      zones: texts.zones,
     },
     onSaved: (saved) => {
       storeLocation(queryClient, saved);

@@ -28,8 +28,13 @@ export interface LocationFields extends Record<string, unknown> {
 /** The fields of a new location, in the time zone of the browser. */
 export function emptyFields(): LocationFields {
   return {
-    ...{ name: '', currency: '', timezone: Intl.DateTimeFormat().resolvedOptions().timeZone, fiscalDayEnd: '00:00' },
-    ...{ tax: '0', fee: '0', zones: [] },
+    name: '',
+    currency: '',
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    fiscalDayEnd: '00:00',
+    tax: '0',
+    fee: '0',
+    zones: [],
   };
 }
 
@@ -37,8 +42,12 @@ export function emptyFields(): LocationFields {
 export function fieldsOf(location: Schemas['Location']): LocationFields {
   const { name, currency, timezone, fiscal_day_end, tax_rate_bp, fee_rate_bp, zones } = location;
   return {
-    ...{ name, currency, timezone, fiscalDayEnd: fiscal_day_end },
-    ...{ tax: String(tax_rate_bp / 100), fee: String(fee_rate_bp / 100) },
+    name,
+    currency,
+    timezone,
+    fiscalDayEnd: fiscal_day_end,
+    tax: String(tax_rate_bp / 100),
+    fee: String(fee_rate_bp / 100),
     zones: zones.map((zone) => ({
       id: zone.id,
       name: zone.name,
@@ -51,8 +60,13 @@ export function fieldsOf(location: Schemas['Location']): LocationFields {
 export function bodyOf(fields: LocationFields): Schemas['LocationCreate'] {
   const { name, currency, timezone, fiscalDayEnd, tax, fee, zones } = fields;
   return {
-    ...{ name, currency, timezone, fiscal_day_end: fiscalDayEnd, zones },
-    ...{ tax_rate_bp: basisPoints(tax) ?? 0, fee_rate_bp: basisPoints(fee) ?? 0 },
+    name,
+    currency,
+    timezone,
+    fiscal_day_end: fiscalDayEnd,
+    zones,
+    tax_rate_bp: basisPoints(tax) ?? 0,
+    fee_rate_bp: basisPoints(fee) ?? 0,
   };
 }
 

@@ -25,7 +25,8 @@ export function orderOf({ lines, spot, note, reference }: OrderFields, locationI
   return {
     location_id: locationId,
     items: Object.entries(lines).map(([product_id, { quantity, modifiers }]) => ({
-      ...{ product_id, quantity },
+      product_id,
+      quantity,
       ...(modifiers.length > 0 && { modifiers: modifiers.map((id) => ({ id })) }),
     })),
     ...(spot !== '' && { spot_id: spot }),

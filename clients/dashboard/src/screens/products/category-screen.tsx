@@ -99,7 +99,8 @@ function CategoryForm({
     validate: { name: (name) => (name.trim() === '' ? texts.nameMissing : null) },
   });
   const { save, isSaving, error, dialog } = useSave<CategoryFields, Schemas['Category']>({
-    ...{ form, initial },
+    form,
+    initial,
     send: ({ name }, ifMatch) => versioned(gateway.categories.update(id, { name }, { ifMatch })),
     reload: () => versioned(gateway.categories.get(id)),
     toFields: ({ name }) => ({ name }),

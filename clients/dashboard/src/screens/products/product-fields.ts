@@ -25,8 +25,15 @@ export interface ProductFields extends Record<string, unknown> {
 /** The fields of a new product. */
 export function emptyFields(categoryId = ''): ProductFields {
   return {
-    ...{ name: '', category_id: categoryId, price: '', description: '', sku: '', image_url: '' },
-    ...{ tags: [], modifiers: [], active: true },
+    name: '',
+    category_id: categoryId,
+    price: '',
+    description: '',
+    sku: '',
+    image_url: '',
+    tags: [],
+    modifiers: [],
+    active: true,
   };
 }
 
@@ -34,7 +41,12 @@ export function emptyFields(categoryId = ''): ProductFields {
 export function fieldsOf(product: Schemas['Product']): ProductFields {
   const { name, category_id, price, currency, description = '', sku = '', image_url = '' } = product;
   return {
-    ...{ name, category_id, price: writeAmount(price, currency), description, sku, image_url },
+    name,
+    category_id,
+    price: writeAmount(price, currency),
+    description,
+    sku,
+    image_url,
     tags: [...product.tags],
     modifiers: product.modifiers.map((modifier) => ({
       id: modifier.id,
@@ -57,7 +69,11 @@ export function bodyOf(
 > {
   const { name, category_id, price, description, sku, image_url, tags, modifiers, active } = fields;
   return {
-    ...{ name, category_id, tags, active, price: readAmount(price, currency) ?? 0 },
+    name,
+    category_id,
+    tags,
+    active,
+    price: readAmount(price, currency) ?? 0,
     description: description === '' ? null : description,
     sku: sku === '' ? null : sku,
     image_url: image_url === '' ? null : image_url,

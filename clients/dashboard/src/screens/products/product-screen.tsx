@@ -91,15 +91,22 @@ function ProductForm({ initial, canWrite }: { initial: Versioned<Schemas['Produc
     validate: (fields) => validateFields(fields, currency, products),
   });
   const { save, isSaving, error, dialog } = useSave<ProductFields, Schemas['Product']>({
-    ...{ form, initial },
+    form,
+    initial,
     send: (fields, ifMatch) => versioned(gateway.products.update(id, bodyOf(fields, currency), { ifMatch })),
     reload: () => versioned(gateway.products.get(id)),
     toFields: fieldsOf,
     toField: fieldAt,
     labels: {
-      ...{ name: texts.name, category_id: texts.category, price: texts.price, active: texts.active },
-      ...{ modifiers: texts.modifiers, description: texts.description, tags: texts.tags },
-      ...{ sku: texts.sku, image_url: texts.imageUrl },
+      name: texts.name,
+      category_id: texts.category,
+      price: texts.price,
+      active: texts.active,
+      modifiers: texts.modifiers,
+      description: texts.description,
+      tags: texts.tags,
+      sku: texts.sku,
+      image_url: texts.imageUrl,
     },
     onSaved: (saved) => {
       storeProduct(queryClient, saved);

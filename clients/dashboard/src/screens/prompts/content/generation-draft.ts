@@ -97,7 +97,10 @@ export function withParameter<Name extends keyof Parameters>(
 /** A tool with a key of its own. */
 export function newTool(tool: Partial<Omit<DraftTool, 'key'>> = {}): DraftTool {
   return {
-    ...{ name: '', description: '', strict: undefined, parameters: pretty(noArguments) },
+    name: '',
+    description: '',
+    strict: undefined,
+    parameters: pretty(noArguments),
     ...tool,
     key: crypto.randomUUID(),
   };

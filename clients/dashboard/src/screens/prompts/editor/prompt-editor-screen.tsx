@@ -104,7 +104,10 @@ function comparable(
   const { name, slug, description, strict, provider, model, testSettings } = draft;
   const content = contentOf(draft);
   return {
-    ...{ name, slug, description, testSettings },
+    name,
+    slug,
+    description,
+    testSettings,
     messages: messagesText(content.messages, words),
     variables: variablesText(content.variables, words),
     strict: strict ? words.yes : words.no,

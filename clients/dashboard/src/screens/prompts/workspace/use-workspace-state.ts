@@ -40,8 +40,19 @@ export function useWorkspaceState(stored: StoredPrompt): Workspace {
   }
 
   return {
-    ...{ stored, base, draft, isDirty, setDraft, rebase },
-    ...{ values, setValues, playground, setPlayground, invocations, testTargets, setTestTargets },
+    stored,
+    base,
+    draft,
+    isDirty,
+    setDraft,
+    rebase,
+    values,
+    setValues,
+    playground,
+    setPlayground,
+    invocations,
+    testTargets,
+    setTestTargets,
   };
 }
 
