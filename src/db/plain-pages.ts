@@ -137,8 +137,9 @@ async function removeSome<T extends Stored>(collection: Collection<T>, where: Do
   const options = { projection: { _id: 1 }, limit: batchSize };
   const found = await read(() => collection.find(where as Filter<T>, options).toArray());
   if (found.length === 0) return 0;
-  // The conditions are repeated, because a document may have changed in the meantime.
-  const some = { ...where, _id: { $in: found.map(({ _id }) => _id) } } as unknown as Filter<T>;
+  // The conditions are repeated, because a document may have changed in the meantime. The ids come first: some servers
+  // read everything that matches the first field with an index.
+  const some = { _id: { $in: found.map(({ _id }) => _id) }, ...where } as unknown as Filter<T>;
   await writeIdempotently(() => collection.deleteMany(some));
   return found.length;
 }

@@ -133,7 +133,7 @@ describe('the providers', () => {
     await page.getByRole('region', { name: 'Providers' }).getByRole('link', { name: 'OpenAI' }).click();
     await heading(page, 'Providers').waitFor();
     expect(page.url()).toBe(`${service.url}/dashboard/providers?provider=openai`);
-    await page.getByText('2 of 11 configured').waitFor();
+    await page.getByText('2 of 13 configured').waitFor();
     const lines = (name: string) => page.getByRole('region', { name: `.env lines for ${name}` });
     expect(await lines('OpenAI').textContent()).not.toContain('OPENAI_API_KEY');
     await page.getByRole('button', { name: 'Anthropic' }).click();
