@@ -18,7 +18,7 @@ import { read, writeIdempotently } from './writes.ts';
 
 const listsAtOnce = 8;
 /** Documents that one command reads or removes. */
-const batchSize = 1_000;
+const batchSize = 500;
 /** Ranges of ids, by their first four digits. */
 const idRanges = 0x1_0000;
 /** Documents of a source that are grouped. */
