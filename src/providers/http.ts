@@ -1,4 +1,5 @@
 import type { Socket, TcpNetConnectOpts as ConnectOpts } from 'node:net';
+import { Readable } from 'node:stream';
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { StreamedResponse, type StreamLimits } from './streamed-response.ts';
 import { ProviderHttpError, WholeResponse } from './whole-response.ts';
@@ -6,9 +7,37 @@ import { toLookupFunction, type LookUp } from '../outbound/look-up.ts';
 
 /**
  * The part of the Fetch API that the provider packages use: they send a POST with a text body and read the whole
- * answer.
+ * answer. The body can also be a `TextInPieces`.
  */
 export type Fetch = typeof globalThis.fetch;
+
+/** The most characters of a text that are encoded at once. */
+const pieceLength = 64 * 1024;
+
+/** A long body. It is encoded as the connection takes it, so that it does not stop the event loop. */
+export class TextInPieces implements Iterable<Uint8Array> {
+  readonly #parts: readonly string[];
+
+  constructor(parts: readonly string[]) {
+    this.#parts = parts;
+  }
+
+  /** Its length in bytes. */
+  get bytes(): number {
+    return this.#parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0);
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array> {
+    for (const part of this.#parts) {
+      for (let start = 0, end; start < part.length; start = end) {
+        end = start + pieceLength;
+        // A character of two units stays whole.
+        if (/[\ud800-\udbff]/.test(part.charAt(end - 1))) end += 1;
+        yield Buffer.from(part.slice(start, end));
+      }
+    }
+  }
+}
 
 /** The client through which all providers are called. */
 export interface ProviderHttp {
@@ -93,15 +122,17 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
         const signal = init.signal ?? undefined;
         if (signal?.aborted) throw signal.reason;
         const { body = null } = init;
-        if (body !== null && typeof body !== 'string') throw new TypeError('Only text bodies can be sent.');
+        const inPieces = body instanceof TextInPieces;
+        if (body !== null && typeof body !== 'string' && !inPieces) throw new TypeError('Only texts can be sent.');
+        const headers = toHeaderRecord(init.headers);
         const url = new URL(input instanceof Request ? input.url : input);
         dispatcher.dispatch(
           {
             origin: url.origin,
             path: url.pathname + url.search,
             method: (init.method ?? 'GET') as Dispatcher.HttpMethod,
-            headers: toHeaderRecord(init.headers),
-            body,
+            headers: inPieces ? { ...headers, 'content-length': String(body.bytes) } : headers,
+            body: inPieces ? Readable.from(body, { objectMode: false }) : body,
           },
           createHandler(signal, resolve, (reason) => {
             if (reason instanceof ProviderHttpError) reason.host = hostOf(url);

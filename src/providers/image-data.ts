@@ -5,13 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { Fetch } from './http.ts';
+import { TextInPieces, type Fetch } from './http.ts';
 
 /** Shorter data goes through the packages. */
 const shortest = 16 * 1024;
 /** How stand-ins begin. Nobody can guess it, so no text of a caller or a model has one. */
 const beginning = `image-${randomUUID()}-`;
-const standIns = new RegExp(`${beginning}(\\d+);`, 'g');
+const standIns = new RegExp(`${beginning}(\\d+);`);
 
 /** The data of the images of each call, by the signal that ends it: the packages hand it on to their `fetch`. */
 const dataOfCalls = new WeakMap<AbortSignal, readonly string[]>();
@@ -39,12 +39,17 @@ export function withoutImageData(prompt: LanguageModelV4Prompt, signal: AbortSig
   return short;
 }
 
-/** Puts the data of images back into the bodies of requests. */
+/** Puts the data of images back into the bodies of requests, which are sent in pieces then. */
 export function withImageData(fetch: Fetch): Fetch {
   return (url, init) => {
     const data = init?.signal ? dataOfCalls.get(init.signal) : undefined;
     if (data === undefined || typeof init?.body !== 'string') return fetch(url, init);
-    const body = init.body.replace(standIns, (standIn, index: string) => data[Number(index)] ?? standIn);
-    return fetch(url, { ...init, body });
+    return fetch(url, { ...init, body: new TextInPieces(restored(init.body, data)) });
   };
+}
+
+/** The parts of the body, with the data in place of its stand-ins. */
+function restored(body: string, data: readonly string[]): string[] {
+  // With a group in the pattern, every second part is the index of a stand-in.
+  return body.split(standIns).map((part, position) => (position % 2 === 0 ? part : (data[Number(part)] ?? '')));
 }

