@@ -62,7 +62,7 @@ export default {
       comment: 'Only generation/ plans and makes calls, so that no caller has rules of its own for them.',
       severity: 'error',
       from: { path: '^src/(invoke|openai|test-runs)/' },
-      to: { path: '^src/providers/(attempts|generate|stream|sdk-call|http|language-models)' },
+      to: { path: '^src/providers/(call/(?!failures)|transport|twin)/' },
     },
     {
       name: 'stores-are-private',

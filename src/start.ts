@@ -20,7 +20,7 @@ import { openPages } from './db/open-pages.ts';
 import { isTemporary, patiently, reasonOf } from './db/patience.ts';
 import { createLookUp } from './outbound/look-up.ts';
 import { checkAddress, closeServer, listen } from './http/listening.ts';
-import { pageAddress } from './http/page-files.ts';
+import { pageAddress } from './http/pages/page-files.ts';
 import { createHttpServer, type ConnectionLimits, type HttpServer } from './http/listener.ts';
 import type { Exchange } from './http/pipeline.ts';
 import { checkKeys } from './secrets/check-keys.ts';
@@ -29,9 +29,9 @@ import { startMaintenance } from './runtime/maintenance.ts';
 import { within } from './runtime/within.ts';
 import { system } from './runtime/system.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { createProviderHttp } from './providers/http.ts';
+import { createProviderHttp } from './providers/transport/http.ts';
 import { createProviderRegistry } from './providers/registry.ts';
-import { createStreamWatch } from './providers/stream-watch.ts';
+import { createStreamWatch } from './providers/call/stream-watch.ts';
 
 export interface StartOptions {
   readonly config: Config;

@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { ifMatchRevision } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { answerPage } from '../http/page.ts';
+import { answerPage } from '../http/list-answer.ts';
 import { toInstant } from '../runtime/instants.ts';
 import { currentApiKey } from './api-key-representation.ts';
 import type { ApiKeys } from './api-keys.ts';

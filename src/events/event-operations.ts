@@ -2,7 +2,7 @@ import { eventCatalog, eventTypes } from '../../generated/events.ts';
 import type { components } from '../../generated/types.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { OperationHandlers, OperationResult } from '../http/operation.ts';
-import { answerPage } from '../http/page.ts';
+import { answerPage } from '../http/list-answer.ts';
 import { prepareJson } from '../http/static-body.ts';
 import { listingOf } from '../lists/listing.ts';
 

@@ -1,6 +1,6 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { CallOptions, FailedAttempt } from '../providers/generation.ts';
+import type { CallOptions, FailedAttempt } from '../providers/language-model.ts';
 import { callTarget, type CallTargetDependencies, type TargetAnswer } from './call-target.ts';
 import type { CheckedAnswer } from './json-answer.ts';
 import type { Target } from './plan.ts';

@@ -1,6 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { FailedAttempt } from '../providers/generation.ts';
+import type { FailedAttempt } from '../providers/language-model.ts';
 
 /** The contract's representation of failed calls, member by member. */
 export function toAttempts(attempts: readonly FailedAttempt[]): components['schemas']['FailedAttempt'][] {

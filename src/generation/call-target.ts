@@ -1,6 +1,6 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Metrics, SpentTokens } from '../observability/metrics.ts';
-import type { CallOptions, GenerateEvent, GenerateResult, Usage } from '../providers/generation.ts';
+import type { CallOptions, GenerateEvent, GenerateResult, Usage } from '../providers/language-model.ts';
 import type { AnswerChecker } from '../json-schema/answer-checker.ts';
 import { checkJsonAnswer, type CheckedAnswer } from './json-answer.ts';
 import type { Target } from './plan.ts';

@@ -1,5 +1,5 @@
 import type { AnswerChecker, AnswerMistake } from '../json-schema/answer-checker.ts';
-import type { GenerateResult, ResponseFormat } from '../providers/generation.ts';
+import type { GenerateResult, ResponseFormat } from '../providers/language-model.ts';
 
 /** An answer with the value of its JSON. */
 export interface CheckedAnswer {

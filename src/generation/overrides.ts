@@ -1,6 +1,6 @@
 import { requireAllowedOptions, requireConsistent, requireUsableSchemas } from '../prompts/content-rules.ts';
 import type { Fallback, PromptContent } from '../prompts/prompt.ts';
-import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/generation.ts';
+import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/language-model.ts';
 
 /** What a request changes in the content of a prompt. `null` means none, whatever the prompt has. */
 export interface Overrides {

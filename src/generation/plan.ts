@@ -1,4 +1,4 @@
-import type { GenerateRequest, ResponseFormat } from '../providers/generation.ts';
+import type { GenerateRequest, ResponseFormat } from '../providers/language-model.ts';
 import type { Provider } from '../providers/provider.ts';
 
 /** A provider, and the whole request to it. */

@@ -2,7 +2,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { requireAllowedOptions, requireConsistent } from '../prompts/content-rules.ts';
 import type { Fallback, PromptContent } from '../prompts/prompt.ts';
 import type { Prompts, VersionSelection } from '../prompts/prompts.ts';
-import type { GenerateRequest, Message } from '../providers/generation.ts';
+import type { GenerateRequest, Message } from '../providers/language-model.ts';
 import { findImageMistakes } from '../providers/images.ts';
 import { selectProviderOptions } from '../providers/provider-options.ts';
 import type { ProviderRegistry, Unsupported } from '../providers/provider.ts';

@@ -1,6 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { Message } from '../providers/generation.ts';
+import type { Message } from '../providers/language-model.ts';
 import type { PromptContent } from '../prompts/prompt.ts';
 import {
   MissingVariablesError,

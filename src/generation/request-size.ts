@@ -1,5 +1,5 @@
 import { callBytes, copies } from '../limits/memory-budget.ts';
-import type { GenerateRequest, Message } from '../providers/generation.ts';
+import type { GenerateRequest, Message } from '../providers/language-model.ts';
 import type { Plan } from './plan.ts';
 
 /** The memory for the calls of a plan, in bytes. They are made one after the other, and share their messages. */

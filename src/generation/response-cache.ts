@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { GenerateResult } from '../providers/generation.ts';
+import type { GenerateResult } from '../providers/language-model.ts';
 import { digestOf } from '../runtime/json-size.ts';
 import type { Target } from './plan.ts';
 

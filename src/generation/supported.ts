@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { GenerateRequest, Message } from '../providers/generation.ts';
+import type { GenerateRequest, Message } from '../providers/language-model.ts';
 import type { Unsupported } from '../providers/provider.ts';
 import type { Target } from './plan.ts';
 

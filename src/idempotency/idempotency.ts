@@ -73,7 +73,7 @@ const compressedFrom = 16 * 1024;
 /**
  * Bytes of the largest body that is stored, below MongoDB's 16 MiB for a document. Only answers of test runs can be
  * larger; they are created again from the results that are stored under the reserved id. Answers of invocations always
- * fit, because the answers of providers are limited (providers/http.ts).
+ * fit, because the answers of providers are limited (providers/transport/http.ts).
  */
 export const largestKeptBody = 8 * 1024 * 1024;
 /** How long an answer waits for its record to be written, in milliseconds. */

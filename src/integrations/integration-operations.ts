@@ -4,7 +4,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { requireUnchanged } from '../editing/read-only-fields.ts';
 import { ifMatchRevision } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { answerPage } from '../http/page.ts';
+import { answerPage } from '../http/list-answer.ts';
 import { withLookUp } from '../lists/listing.ts';
 import { soundCondition, type Condition } from './condition.ts';
 import { entityTag } from './entity-tag.ts';

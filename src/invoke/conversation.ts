@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
 import { findMetadataMistake } from '../generation/provider-metadata.ts';
-import type { Content, JsonObject, Message, ToolCall } from '../providers/generation.ts';
+import type { Content, JsonObject, Message, ToolCall } from '../providers/language-model.ts';
 
 type SentMessage = NonNullable<NonNullable<components['schemas']['InvokeRequest']>['messages']>[number];
 type SentCall = NonNullable<SentMessage['tool_calls']>[number];

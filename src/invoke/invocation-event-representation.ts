@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { toAttempts } from '../generation/attempts.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
-import { joinTexts } from '../generation/runs.ts';
+import { joinTexts } from '../generation/invocations.ts';
 import type { EventSource } from '../http/event-streams.ts';
 import { serverSentEvent } from '../http/server-sent-events.ts';
 import { toInvocationResult, toWarnings, written } from './invocation-result.ts';

@@ -1,5 +1,5 @@
 import type { Planner, PromptPlan, PromptRequest } from '../generation/planner.ts';
-import type { Known, PrepareRun, Run } from '../generation/runs.ts';
+import type { Known, PrepareRun, Run } from '../generation/invocations.ts';
 import type { RequestMemory } from '../limits/memory-budget.ts';
 import { parseCacheControl } from './cache-control.ts';
 

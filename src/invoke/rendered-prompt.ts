@@ -1,7 +1,7 @@
 import type { operations } from '../../generated/types.ts';
 import type { Preview, PreviewedTarget } from '../generation/planner.ts';
 import { unknownVariableWarnings } from '../generation/render-prompt.ts';
-import type { Message } from '../providers/generation.ts';
+import type { Message } from '../providers/language-model.ts';
 import { contentWarnings, usedVariables } from '../templates/warnings.ts';
 
 type RenderedPrompt = operations['renderPrompt']['responses'][200]['content']['application/json'];

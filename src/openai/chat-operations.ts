@@ -1,10 +1,10 @@
 import type { GeneratedEvent } from '../generation/generator.ts';
-import { joinTexts } from '../generation/runs.ts';
+import { joinTexts } from '../generation/invocations.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { chatPlaces, readChatCompletion } from './chat-request.ts';
 import { createChunkEncoder, toChatCompletion, type ChatHead } from './chat-representation.ts';
-import type { PrepareCompatibleRun } from './compatible-runs.ts';
+import type { PrepareCompatibleRun } from './compatible-invocations.ts';
 import { servedHeaders } from './served-headers.ts';
 
 export interface ChatOperationsDependencies {

@@ -3,7 +3,7 @@ import { toCompatibleError } from '../errors/compatible-error.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
 import type { EventEncoder } from '../http/event-streams.ts';
 import { serverSentEvent } from '../http/server-sent-events.ts';
-import type { FinishReason, GenerateResult, ToolCall, Usage } from '../providers/generation.ts';
+import type { FinishReason, GenerateResult, ToolCall, Usage } from '../providers/language-model.ts';
 import { toExtraContent } from './chat-request.ts';
 
 export type ChatCompletion = operations['createChatCompletion']['responses'][200]['content']['application/json'];

@@ -11,7 +11,7 @@ import type {
   TextPart,
   ToolCall,
   ToolChoice,
-} from '../providers/generation.ts';
+} from '../providers/language-model.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
 import { conflict, type RequestedGeneration } from './target.ts';
 import { toTool } from './tool.ts';

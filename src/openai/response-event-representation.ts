@@ -4,7 +4,7 @@ import { saidByProvider } from '../errors/problem-error.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
 import type { EventEncoder } from '../http/event-streams.ts';
 import { serverSentEvent } from '../http/server-sent-events.ts';
-import type { ToolCall } from '../providers/generation.ts';
+import type { ToolCall } from '../providers/language-model.ts';
 import {
   callItem,
   endOf,

@@ -7,7 +7,7 @@ import type {
   ToolCall,
   ToolChoice,
   Usage,
-} from '../providers/generation.ts';
+} from '../providers/language-model.ts';
 
 export type ResponseResource = components['schemas']['ResponseResource'];
 export type ResponseItem = components['schemas']['ResponseItem'];

@@ -1,9 +1,9 @@
 import type { GeneratedEvent } from '../generation/generator.ts';
 import type { Plan, Target } from '../generation/plan.ts';
-import { joinTexts } from '../generation/runs.ts';
+import { joinTexts } from '../generation/invocations.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { PrepareCompatibleRun } from './compatible-runs.ts';
+import type { PrepareCompatibleRun } from './compatible-invocations.ts';
 import { createResponseEncoder } from './response-event-representation.ts';
 import { endOf, itemsOf, toResponse, type ResponseHead } from './response-resource.ts';
 import { readResponseCreate, responsePlaces } from './responses-request.ts';

@@ -8,8 +8,8 @@ import type {
   ResponseFormat,
   ToolCall,
   ToolChoice,
-} from '../providers/generation.ts';
-import type { Places } from './compatible-runs.ts';
+} from '../providers/language-model.ts';
+import type { Places } from './compatible-invocations.ts';
 import { conflict, type RequestedGeneration } from './target.ts';
 import { toTool } from './tool.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';

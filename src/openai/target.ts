@@ -2,7 +2,7 @@ import type { Scope } from '../../generated/operations.ts';
 import type { components } from '../../generated/types.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { Message, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/generation.ts';
+import type { Message, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/language-model.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import { parseModelName } from './model-name.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, Tool } from '../providers/generation.ts';
+import type { JsonObject, Tool } from '../providers/language-model.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /** A function, as both APIs describe it. */

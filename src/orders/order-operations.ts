@@ -1,7 +1,7 @@
 import { ifMatch } from '../http/conditional.ts';
 import { idempotencyKey } from '../http/idempotency-key.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { answerPage } from '../http/page.ts';
+import { answerPage } from '../http/list-answer.ts';
 import { fingerprintOf } from '../idempotency/idempotency.ts';
 import { toInstant } from '../runtime/instants.ts';
 import type { createOrderIds } from './order-id.ts';

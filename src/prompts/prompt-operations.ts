@@ -2,7 +2,7 @@ import type { components } from '../../generated/types.ts';
 import type { Precondition } from '../editing/edits.ts';
 import { requireUnchanged } from '../editing/read-only-fields.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { answerPage } from '../http/page.ts';
+import { answerPage } from '../http/list-answer.ts';
 import { contentWarnings } from '../templates/warnings.ts';
 import { ifMatchPrompt, promptTag } from './entity-tag.ts';
 import { contentFields, promptFields, type Prompt, type PromptVersion } from './prompt.ts';

@@ -2,7 +2,7 @@ import type { components } from '../../generated/types.ts';
 import { changeable, fields, hidden, made } from '../fields/fields.ts';
 import type { Change, Difference, New, None, Shown, Thing, Undeclared } from '../fields/fields.ts';
 import { flag, integer, json, list, moment, same, text, type Kind } from '../fields/kinds.ts';
-import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/generation.ts';
+import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/language-model.ts';
 import type { Message, VariableDefinition, VariableDefinitions } from '../templates/render.ts';
 import { labelDeletion, labelList } from './labels/label.ts';
 import { testSettings } from './test-settings.ts';

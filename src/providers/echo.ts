@@ -1,4 +1,4 @@
-import type { AttemptDependencies } from './attempts.ts';
+import type { AttemptDependencies } from './call/retries.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type Message,
   type Parameters,
   type ToolCall,
-} from './generation.ts';
+} from './language-model.ts';
 
 /** How `echo` is listed. */
 export const echoEntry = {

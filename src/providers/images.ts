@@ -1,6 +1,6 @@
 /** Which images a message may have. The service never opens an image; the provider does. */
 import { createAddressRule } from '../outbound/address-rules.ts';
-import type { Message } from './generation.ts';
+import type { Message } from './language-model.ts';
 
 /** An image that is not allowed. */
 export interface ImageMistake {

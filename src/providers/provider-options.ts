@@ -1,5 +1,5 @@
 /** The options of the provider packages in requests (`provider_options`). */
-import type { Json, JsonObject } from './generation.ts';
+import type { Json, JsonObject } from './language-model.ts';
 import { compatibleOptions } from './vendors/compatible.ts';
 import { vendors } from './vendors/index.ts';
 import { allowed } from './vendors/option-rules.ts';

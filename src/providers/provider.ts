@@ -1,5 +1,5 @@
 import type { ProviderVariable } from './provider-settings.ts';
-import type { CallOptions, GenerateEvent, GenerateRequest, GenerateResult } from './generation.ts';
+import type { CallOptions, GenerateEvent, GenerateRequest, GenerateResult } from './language-model.ts';
 
 /** A provider as the contract's Provider schema shows it. */
 export interface ProviderInfo {

@@ -2,11 +2,11 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
-import type { AttemptDependencies, RetryNotice } from './attempts.ts';
+import type { AttemptDependencies, RetryNotice } from './call/retries.ts';
 import { echo, echoEntry, echoStream } from './echo.ts';
-import { generate, type CalledProvider, type RemoteTarget } from './generate.ts';
-import type { Fetch } from './http.ts';
-import type { SdkProvider } from './sdk-call.ts';
+import { generate, type CalledProvider, type RemoteTarget } from './call/whole.ts';
+import type { Fetch } from './transport/http.ts';
+import type { SdkProvider } from './call/request.ts';
 import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting, QueueLoad } from './provider.ts';
 import {
   compatibleProvidersVariable,
@@ -14,14 +14,14 @@ import {
   providerVariables,
   type ProviderSettings,
 } from './provider-settings.ts';
-import { spellingsOf } from './conceal.ts';
-import { findRewritten } from './rewritten.ts';
-import { withImageData } from './image-data.ts';
-import { createUnsupportedFinder, twinFetch, type UnsupportedFinder } from './unsupported.ts';
+import { spellingsOf } from './call/conceal.ts';
+import { findRewritten } from './twin/rewritten.ts';
+import { withImageData } from './transport/image-data.ts';
+import { createUnsupportedFinder, twinFetch, type UnsupportedFinder } from './twin/unsupported.ts';
 import type { Random } from '../runtime/random.ts';
-import { mostStreams, stream, type StreamDependencies } from './stream.ts';
-import { withArgumentObjects, withArgumentTexts } from './tool-arguments.ts';
-import type { StreamWatch } from './stream-watch.ts';
+import { mostStreams, stream, type StreamDependencies } from './call/stream.ts';
+import { withArgumentObjects, withArgumentTexts } from './transport/tool-arguments.ts';
+import type { StreamWatch } from './call/stream-watch.ts';
 import { compatibleDialect, loadCompatible, type CompatibleProviderSettings } from './vendors/compatible.ts';
 import { vendors } from './vendors/index.ts';
 import type { Dialect, LanguageModels, Vendor, VendorSettings } from './vendors/vendor.ts';

@@ -7,8 +7,8 @@ import type { Generator } from '../generation/generator.ts';
 import type { Plan, Target } from '../generation/plan.ts';
 import { toInvocationResult } from '../invoke/invocation-result.ts';
 import { scrub } from '../observability/logger.ts';
-import { failureTypes } from '../providers/failures.ts';
-import type { CallOptions } from '../providers/generation.ts';
+import { failureTypes } from '../providers/call/failures.ts';
+import type { CallOptions } from '../providers/language-model.ts';
 
 /** The result of one call in the form of the contract, in which it is stored and answered. */
 export type TestResult = components['schemas']['TestResult'];

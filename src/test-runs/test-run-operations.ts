@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { answerPage } from '../http/page.ts';
+import { answerPage } from '../http/list-answer.ts';
 import { unknownVariableWarnings } from '../generation/render-prompt.ts';
 import { toJsonText } from '../runtime/json-text.ts';
 import { prefersAsync } from './prefer.ts';

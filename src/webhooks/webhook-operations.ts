@@ -1,7 +1,7 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import { revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
-import { answerPage } from '../http/page.ts';
+import { answerPage } from '../http/list-answer.ts';
 import type { Integration } from '../integrations/integration.ts';
 import type { Integrations } from '../integrations/integrations.ts';
 import { emptyListing, listingOf, withLookUp, type Listing } from '../lists/listing.ts';

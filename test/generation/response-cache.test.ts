@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { cacheKey, createResponseCache } from '../../src/generation/response-cache.ts';
-import type { GenerateRequest, GenerateResult, JsonObject, Message } from '../../src/providers/generation.ts';
+import type { GenerateRequest, GenerateResult, JsonObject, Message } from '../../src/providers/language-model.ts';
 
 const answer = (text: string): GenerateResult => ({
   text,

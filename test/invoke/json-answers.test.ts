@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { checkJsonAnswer } from '../../src/generation/json-answer.ts';
 import { toWarnings } from '../../src/invoke/invocation-result.ts';
-import type { GenerateResult } from '../../src/providers/generation.ts';
+import type { GenerateResult } from '../../src/providers/language-model.ts';
 import type { Answer } from '../support/service.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
 

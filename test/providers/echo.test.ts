@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { createStreamWatch } from '../../src/providers/stream-watch.ts';
+import { createStreamWatch } from '../../src/providers/call/stream-watch.ts';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
-import type { GenerateEvent, GenerateRequest, GenerateResult, Message, Tool } from '../../src/providers/generation.ts';
+import type {
+  GenerateEvent,
+  GenerateRequest,
+  GenerateResult,
+  Message,
+  Tool,
+} from '../../src/providers/language-model.ts';
 import { failure, provider, request } from './providers-harness.ts';
 import { system } from '../../src/runtime/system.ts';
 

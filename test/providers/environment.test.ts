@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createStreamWatch } from '../../src/providers/stream-watch.ts';
+import { createStreamWatch } from '../../src/providers/call/stream-watch.ts';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
-import type { Fetch } from '../../src/providers/http.ts';
+import type { Fetch } from '../../src/providers/transport/http.ts';
 import { provider, remoteIds, request, secret } from './providers-harness.ts';
 import { system } from '../../src/runtime/system.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Message } from '../../src/providers/generation.ts';
+import type { Message } from '../../src/providers/language-model.ts';
 import {
   collect,
   provider,

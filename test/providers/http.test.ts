@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLookUp } from '../../src/outbound/look-up.ts';
-import { createProviderHttp, TextInPieces } from '../../src/providers/http.ts';
-import { ProviderHttpError } from '../../src/providers/whole-response.ts';
-import { retryAfterOf } from '../../src/providers/failures.ts';
+import { createProviderHttp, TextInPieces } from '../../src/providers/transport/http.ts';
+import { ProviderHttpError } from '../../src/providers/transport/whole-response.ts';
+import { retryAfterOf } from '../../src/providers/call/failures.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 
 const lookUp = createLookUp();

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Message } from '../../src/providers/generation.ts';
+import type { Message } from '../../src/providers/language-model.ts';
 import { findImageMistakes } from '../../src/providers/images.ts';
 import { collect, provider, remoteIds, request, startHarness, streamOf, type Harness } from './providers-harness.ts';
 

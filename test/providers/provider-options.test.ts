@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../../src/providers/generation.ts';
+import type { JsonObject } from '../../src/providers/language-model.ts';
 import { findProviderOptionMistakes, selectProviderOptions } from '../../src/providers/provider-options.ts';
 import { builtInProviderIds } from '../../src/providers/provider-settings.ts';
 import { provider, remoteIds, request, startHarness, type Harness } from './providers-harness.ts';

@@ -1,8 +1,13 @@
 import { createLookUp } from '../../src/outbound/look-up.ts';
-import { createProviderHttp, type ProviderHttp } from '../../src/providers/http.ts';
-import type { CallOptions, GenerateEvent, GenerateRequest, GenerateResult } from '../../src/providers/generation.ts';
+import { createProviderHttp, type ProviderHttp } from '../../src/providers/transport/http.ts';
+import type {
+  CallOptions,
+  GenerateEvent,
+  GenerateRequest,
+  GenerateResult,
+} from '../../src/providers/language-model.ts';
 import type { Provider, ProviderInfo, ProviderRegistry } from '../../src/providers/provider.ts';
-import { createStreamWatch } from '../../src/providers/stream-watch.ts';
+import { createStreamWatch } from '../../src/providers/call/stream-watch.ts';
 import { createProviderRegistry, type ProviderRegistryOptions } from '../../src/providers/registry.ts';
 import type { ProviderSettings } from '../../src/providers/provider-settings.ts';
 import { vendors } from '../../src/providers/vendors/index.ts';

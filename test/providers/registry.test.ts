@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { echoEntry } from '../../src/providers/echo.ts';
-import type { Fetch } from '../../src/providers/http.ts';
-import { createStreamWatch } from '../../src/providers/stream-watch.ts';
+import type { Fetch } from '../../src/providers/transport/http.ts';
+import { createStreamWatch } from '../../src/providers/call/stream-watch.ts';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
 import {
   builtInProviderIds,

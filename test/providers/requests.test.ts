@@ -1,6 +1,6 @@
 /** What goes over the wire to each provider for a request with everything. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GenerateRequest, Message, ToolCall } from '../../src/providers/generation.ts';
+import type { GenerateRequest, Message, ToolCall } from '../../src/providers/language-model.ts';
 import { provider, remoteIds, request, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;

@@ -1,6 +1,6 @@
 /** What a provider's answer becomes: text, calls of tools, metadata for the next request, and usage. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GenerateResult, Message, Tool } from '../../src/providers/generation.ts';
+import type { GenerateResult, Message, Tool } from '../../src/providers/language-model.ts';
 import { provider, remoteIds, request, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RetryNotice } from '../../src/providers/attempts.ts';
-import type { FailedAttempt } from '../../src/providers/generation.ts';
+import type { RetryNotice } from '../../src/providers/call/retries.ts';
+import type { FailedAttempt } from '../../src/providers/language-model.ts';
 import { failure, provider, request, startHarness, type Harness } from './providers-harness.ts';
 import type { Behaviour } from '../support/mock-provider.ts';
 import { systemRandom } from '../../src/runtime/random.ts';

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GenerateEvent } from '../../src/providers/generation.ts';
+import type { GenerateEvent } from '../../src/providers/language-model.ts';
 import type { ProviderRegistry } from '../../src/providers/provider.ts';
-import { createStreamWatch } from '../../src/providers/stream-watch.ts';
+import { createStreamWatch } from '../../src/providers/call/stream-watch.ts';
 import { createLookUp } from '../../src/outbound/look-up.ts';
-import { createProviderHttp, type Fetch } from '../../src/providers/http.ts';
+import { createProviderHttp, type Fetch } from '../../src/providers/transport/http.ts';
 import { createMovableClock, type MovableClock } from '../support/clock.ts';
 import type { RecordedRequest, Step } from '../support/mock-provider.ts';
 import { findVendor } from '../support/mock-vendors.ts';

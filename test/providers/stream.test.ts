@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GenerateEvent, Usage } from '../../src/providers/generation.ts';
+import type { GenerateEvent, Usage } from '../../src/providers/language-model.ts';
 import type { ProviderRegistry } from '../../src/providers/provider.ts';
 import { mockToolCalls, type Behaviour, type Step } from '../support/mock-provider.ts';
 import {

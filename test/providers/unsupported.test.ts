@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GenerateRequest, Message } from '../../src/providers/generation.ts';
-import { createUnsupportedFinder } from '../../src/providers/unsupported.ts';
+import type { GenerateRequest, Message } from '../../src/providers/language-model.ts';
+import { createUnsupportedFinder } from '../../src/providers/twin/unsupported.ts';
 import { remoteIds, startHarness, type Harness } from './providers-harness.ts';
 
 let harness: Harness;

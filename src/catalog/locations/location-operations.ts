@@ -1,7 +1,7 @@
 import { requireUnchanged } from '../../editing/read-only-fields.ts';
 import { ifMatch, revisionTag } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
-import { answerPage } from '../../http/page.ts';
+import { answerPage } from '../../http/list-answer.ts';
 import { locationFields } from './location.ts';
 import type { Locations } from './locations.ts';
 import { toZones, withKeptSpots } from './zones.ts';

@@ -1,7 +1,7 @@
 import { requireUnchanged } from '../../editing/read-only-fields.ts';
 import { ifMatch, revisionTag } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
-import { answerPage } from '../../http/page.ts';
+import { answerPage } from '../../http/list-answer.ts';
 import { toModifiers } from './modifiers.ts';
 import { productFields } from './product.ts';
 import type { Products } from './products.ts';

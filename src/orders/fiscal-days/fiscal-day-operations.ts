@@ -2,7 +2,7 @@ import type { components } from '../../../generated/types.ts';
 import type { Location } from '../../catalog/locations/location.ts';
 import { ifMatchRevision } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
-import { answerPage } from '../../http/page.ts';
+import { answerPage } from '../../http/list-answer.ts';
 import type { FiscalDay } from './fiscal-day.ts';
 import type { FiscalDays } from './fiscal-days.ts';
 

@@ -1,7 +1,7 @@
 import { ProblemError } from '../../errors/problem-error.ts';
 import { ifMatch } from '../../http/conditional.ts';
 import type { OperationHandlers, Principal } from '../../http/operation.ts';
-import { answerPage } from '../../http/page.ts';
+import { answerPage } from '../../http/list-answer.ts';
 import { showLabel, showMove, type LabelMover } from './label.ts';
 import type { FoundLabel, LabelPrecondition, Labels } from './labels.ts';
 

@@ -1,5 +1,5 @@
 import type { CohereLanguageModelChatOptions } from '@ai-sdk/cohere';
-import { withCohereArguments } from '../tool-arguments.ts';
+import { withCohereArguments } from '../transport/tool-arguments.ts';
 import { allowed, type RulesOf } from './option-rules.ts';
 import { accessTo, apiKeyVariable, baseUrlVariable, hasApiKey, type Vendor } from './vendor.ts';
 

@@ -1,7 +1,7 @@
 /** Servers of the operator's own that speak OpenAI's chat completions. */
 import type { OpenAICompatibleLanguageModelChatOptions } from '@ai-sdk/openai-compatible';
-import type { JsonObject } from '../generation.ts';
-import type { Fetch } from '../http.ts';
+import type { JsonObject } from '../language-model.ts';
+import type { Fetch } from '../transport/http.ts';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
 import { chatDialect, type Dialect, type LanguageModels } from './vendor.ts';
 

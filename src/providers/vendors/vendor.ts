@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { FinishReason, JsonObject } from '../generation.ts';
-import type { Fetch } from '../http.ts';
+import type { FinishReason, JsonObject } from '../language-model.ts';
+import type { Fetch } from '../transport/http.ts';
 import type { OptionRule } from './option-rules.ts';
 
 /** Everything that is particular to one vendor of models. Adding a vendor is adding a file, and a line in `index.ts`. */

@@ -1,5 +1,5 @@
 import type { XaiLanguageModelResponsesOptions } from '@ai-sdk/xai';
-import type { FinishReason } from '../generation.ts';
+import type { FinishReason } from '../language-model.ts';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
 import { accessTo, apiKeyVariable, baseUrlVariable, hasApiKey, type Vendor } from './vendor.ts';
 

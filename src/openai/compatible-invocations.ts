@@ -3,7 +3,7 @@ import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
 import type { Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
-import type { Known, PrepareRun, Run } from '../generation/runs.ts';
+import type { Known, PrepareRun, Run } from '../generation/invocations.ts';
 import type { RequestMemory } from '../limits/memory-budget.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import { modelNotFound } from './model-name.ts';

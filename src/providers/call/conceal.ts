@@ -1,5 +1,5 @@
-import { scrub } from '../observability/logger.ts';
-import type { GenerateRequest } from './generation.ts';
+import { scrub } from '../../observability/logger.ts';
+import type { GenerateRequest } from '../language-model.ts';
 
 /** Makes a provider's text fit for callers and the log. @returns undefined if nothing is left */
 export type Conceal = (text: string) => string | undefined;

@@ -1,6 +1,6 @@
-import type { GenerateRequest } from './generation.ts';
-import type { Unsupported } from './provider.ts';
-import { imageUrlsOf, takesImage, type SdkProvider } from './sdk-call.ts';
+import type { GenerateRequest } from '../language-model.ts';
+import type { Unsupported } from '../provider.ts';
+import { imageUrlsOf, takesImage, type SdkProvider } from '../call/request.ts';
 import { isFormatFunction } from './unsupported.ts';
 
 /**

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { StreamedResponse, type StreamLimits } from './streamed-response.ts';
 import { ProviderHttpError, WholeResponse } from './whole-response.ts';
-import { toLookupFunction, type LookUp } from '../outbound/look-up.ts';
+import { toLookupFunction, type LookUp } from '../../outbound/look-up.ts';
 
 /**
  * The part of the Fetch API that the provider packages use: they send a POST with a text body and read the whole

@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import type { FairQueue } from '../limits/fair-queue.ts';
-import { outcomeOf, repeat, type AttemptDependencies } from './attempts.ts';
+import type { FairQueue } from '../../limits/fair-queue.ts';
+import { outcomeOf, repeat, type AttemptDependencies } from './retries.ts';
 import {
   endlessStream,
   incompleteAnswer,
@@ -13,12 +13,12 @@ import {
   type Failure,
   type FailureContext,
 } from './failures.ts';
-import { failureContext, type CalledProvider } from './generate.ts';
-import type { CallOptions, GenerateEvent, GenerateRequest, ToolCall, Usage } from './generation.ts';
-import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage } from './sdk-call.ts';
-import { UsageSoFar } from './stream-usage.ts';
+import { failureContext, type CalledProvider } from './whole.ts';
+import type { CallOptions, GenerateEvent, GenerateRequest, ToolCall, Usage } from '../language-model.ts';
+import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage } from './request.ts';
+import { UsageSoFar } from './usage.ts';
 import type { StreamWatch } from './stream-watch.ts';
-import { argumentsOf } from './tool-arguments.ts';
+import { argumentsOf } from '../transport/tool-arguments.ts';
 
 export interface StreamDependencies extends AttemptDependencies {
   /** Limits how many streams are open at the same time, of all providers. */

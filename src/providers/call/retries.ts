@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../runtime/random.ts';
+import type { Random } from '../../runtime/random.ts';
 import { toAttempt, toProblem, type Failure } from './failures.ts';
-import type { CallOptions } from './generation.ts';
+import type { CallOptions } from '../language-model.ts';
 
 /** A failed attempt that is followed by another. */
 export interface RetryNotice {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
-import type { Content, GenerateRequest, Message, Parameters } from './generation.ts';
-import type { Fetch } from './http.ts';
-import type { Unsupported } from './provider.ts';
-import { exactObject } from './tool-arguments.ts';
-import { imageUrlsOf, prepareSdkCall, takesImage, type SdkProvider } from './sdk-call.ts';
+import type { Content, GenerateRequest, Message, Parameters } from '../language-model.ts';
+import type { Fetch } from '../transport/http.ts';
+import type { Unsupported } from '../provider.ts';
+import { exactObject } from '../transport/tool-arguments.ts';
+import { imageUrlsOf, prepareSdkCall, takesImage, type SdkProvider } from '../call/request.ts';
 
 /**
  * A `fetch` for twin models. It sends nothing and answers with an event stream that ends at once. For a signal in

@@ -1,6 +1,6 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { RequestMemory } from '../limits/memory-budget.ts';
-import type { CallOptions, Usage } from '../providers/generation.ts';
+import type { CallOptions, Usage } from '../providers/language-model.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { Generated, GeneratedEvent, GenerateOptions, Generator } from './generator.ts';
 import type { Plan } from './plan.ts';

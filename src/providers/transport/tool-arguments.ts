@@ -8,7 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { JSONObject } from '@ai-sdk/provider';
-import { endOfString } from '../runtime/inexact-numbers.ts';
+import { endOfString } from '../../runtime/inexact-numbers.ts';
 import type { Fetch } from './http.ts';
 import { BufferedResponse } from './whole-response.ts';
 

@@ -1,11 +1,11 @@
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
-import type { FairQueue } from '../limits/fair-queue.ts';
-import { outcomeOf, repeat, type AttemptDependencies } from './attempts.ts';
+import type { FairQueue } from '../../limits/fair-queue.ts';
+import { outcomeOf, repeat, type AttemptDependencies } from './retries.ts';
 import { createConceal } from './conceal.ts';
 import { badAnswer, timeout, toFailure, type Failure, type FailureContext } from './failures.ts';
-import type { CallOptions, GenerateRequest, GenerateResult, ToolCall } from './generation.ts';
-import { argumentsOf } from './tool-arguments.ts';
-import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage, type SdkProvider } from './sdk-call.ts';
+import type { CallOptions, GenerateRequest, GenerateResult, ToolCall } from '../language-model.ts';
+import { argumentsOf } from '../transport/tool-arguments.ts';
+import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage, type SdkProvider } from './request.ts';
 
 /** A provider that can be called, and what its failures are described with. */
 export interface CalledProvider extends SdkProvider, Pick<FailureContext, 'credentials'> {

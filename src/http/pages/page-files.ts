@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Request, Response } from 'express';
-import { hasCode } from '../runtime/system-error.ts';
-import type { StaticBody } from './static-body.ts';
+import { hasCode } from '../../runtime/system-error.ts';
+import type { StaticBody } from '../static-body.ts';
 
 /** The directives of a Content-Security-Policy that allow nothing. */
 export const closedPolicy: readonly string[] = [
@@ -75,9 +75,9 @@ export async function readIfThere(file: URL): Promise<Buffer | undefined> {
   });
 }
 
-/** A page of `src/pages`. */
+/** A page of this folder. */
 export async function readPage(name: string): Promise<string> {
-  return await readFile(new URL(`../pages/${name}`, import.meta.url), 'utf8');
+  return await readFile(new URL(name, import.meta.url), 'utf8');
 }
 
 /** Fills the `{{name}}` of a page. The values come from this program, never from a request. */

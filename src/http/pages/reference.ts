@@ -14,7 +14,7 @@ import {
   sendFile,
   type PageFile,
 } from './page-files.ts';
-import { createStaticBody } from './static-body.ts';
+import { createStaticBody } from '../static-body.ts';
 
 /**
  * Scripts and data come from this service only. Redoc creates style elements and attributes as it runs, which need

@@ -1,4 +1,4 @@
-import type { Usage } from './generation.ts';
+import type { Usage } from '../language-model.ts';
 
 /**
  * The tokens that the events of a stream mention. The packages report usage only at the end of a stream, but a stream

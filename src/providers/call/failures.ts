@@ -6,14 +6,14 @@ import {
   NoContentGeneratedError,
   TypeValidationError,
 } from '@ai-sdk/provider';
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError } from '../../errors/problem-error.ts';
 import type { Conceal } from './conceal.ts';
 import { readError, readErrorBody, type SaidError } from './error-body.ts';
 import { findErrorCode } from './error-codes.ts';
-import type { FailedAttempt, Usage } from './generation.ts';
-import { ProviderHttpError } from './whole-response.ts';
-import { ImpossibleModelError } from './vendors/vendor.ts';
-import { readDelay, readRetryAfter } from '../outbound/retry-after.ts';
+import type { FailedAttempt, Usage } from '../language-model.ts';
+import { ProviderHttpError } from '../transport/whole-response.ts';
+import { ImpossibleModelError } from '../vendors/vendor.ts';
+import { readDelay, readRetryAfter } from '../../outbound/retry-after.ts';
 
 /** The problem types of failed calls. */
 export const failureTypes = [

@@ -16,7 +16,7 @@ import {
   sendFile,
   type PageFile,
 } from './page-files.ts';
-import { createStaticBody } from './static-body.ts';
+import { createStaticBody } from '../static-body.ts';
 
 /** Where the dashboard is in the service. */
 const root = '/dashboard';

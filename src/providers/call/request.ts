@@ -29,12 +29,12 @@ import {
   type ResponseFormat,
   type ToolCall,
   type Usage,
-} from './generation.ts';
-import { withoutImageData } from './image-data.ts';
-import { readImageData } from './images.ts';
-import { pickAllowedOptions } from './provider-options.ts';
-import { argumentsOf, exactObject, standIn } from './tool-arguments.ts';
-import type { Dialect, LanguageModels } from './vendors/vendor.ts';
+} from '../language-model.ts';
+import { withoutImageData } from '../transport/image-data.ts';
+import { readImageData } from '../images.ts';
+import { pickAllowedOptions } from '../provider-options.ts';
+import { argumentsOf, exactObject, standIn } from '../transport/tool-arguments.ts';
+import type { Dialect, LanguageModels } from '../vendors/vendor.ts';
 
 type JsonFormat = Extract<ResponseFormat, { readonly type: 'json' }>;
 
