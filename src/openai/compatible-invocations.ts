@@ -28,7 +28,10 @@ export interface CompatibleRequest {
   readonly note: (known: Known) => void;
 }
 
-export type Places = readonly (readonly [RegExp, string])[];
+/** The member's own place in front of the rest of a pointer, or how to find it. */
+type OwnPlace = string | ((match: string, ...groups: (string | undefined)[]) => string);
+
+export type Places = readonly (readonly [RegExp, OwnPlace])[];
 
 /**
  * Decides what a request sends to whom. Nothing is sent.
@@ -107,7 +110,8 @@ function atOwnPlaces(problem: ProblemError, places: Places): ProblemError {
   const moved = errors.map((error): ProblemDetail => {
     if (!('pointer' in error)) return error;
     const [from, to] = rules.find(([pattern]) => pattern.test(error.pointer)) ?? [/^/, ''];
-    return { ...error, pointer: error.pointer.replace(from, to) };
+    const place = typeof to === 'string' ? error.pointer.replace(from, to) : error.pointer.replace(from, to);
+    return { ...error, pointer: place };
   });
   return new ProblemError(type, {
     detail,

@@ -25,7 +25,7 @@ export function responsesOperations({
         target: body,
         generation: readResponseCreate(body),
         messagesAt: '#/input',
-        places: responsePlaces,
+        places: responsePlaces(body),
         scopes: context.principal.scopes,
         keyId: context.principal.keyId,
         requestId: context.requestId,

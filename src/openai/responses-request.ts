@@ -39,13 +39,32 @@ export function readResponseCreate(sent: ResponseCreate): RequestedGeneration {
 }
 
 /** Where the members of this API are that other parts of the service name differently. */
-export const responsePlaces: Places = [
-  [/^#\/parameters\/reasoning_effort/, '#/reasoning/effort'],
-  [/^#\/parameters\//, '#/'],
-  [/^#\/response_format/, '#/text/format'],
-  // Several items can become one message.
-  [/^#\/messages\/.*/, '#/input'],
-];
+export function responsePlaces(body: Pick<ResponseCreate, 'instructions' | 'input'>): Places {
+  return [
+    [/^#\/parameters\/reasoning_effort/, '#/reasoning/effort'],
+    [/^#\/parameters\//, '#/'],
+    [/^#\/response_format/, '#/text/format'],
+    [
+      /^#\/messages\/(\d+)(?:\/tool_calls\/(\d+))?/,
+      (_, message, call) => placesOf(body)[Number(message)]?.[call === undefined ? 0 : Number(call) + 1] ?? '#/input',
+    ],
+  ];
+}
+
+/** For each message that a request becomes: where it is, then where its calls are. */
+function placesOf({ instructions, input }: Pick<ResponseCreate, 'instructions' | 'input'>): string[][] {
+  const places = typeof instructions === 'string' ? [['#/instructions']] : [];
+  if (!Array.isArray(input)) return [...places, ['#/input']];
+  let takesCalls = false;
+  for (const [index, { type, role }] of input.entries()) {
+    const place = `#/input/${index}`;
+    if (type !== 'function_call') places.push([place]);
+    else if (takesCalls) places.at(-1)?.push(place);
+    else places.push([place, place]);
+    takesCalls = type === 'function_call' || role === 'assistant';
+  }
+  return places;
+}
 
 function messagesOf({ instructions, input = [] }: Sent): Message[] {
   const messages: Message[] = instructions === undefined ? [] : [{ role: 'system', content: instructions }];

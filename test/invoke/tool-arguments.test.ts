@@ -161,7 +161,7 @@ const responses: Face = {
   read: ({ output }: { output: Call[] }) => argumentsIn(output),
   readEvents: (events: readonly { type: string; response?: { output: Call[] } }[]) =>
     argumentsIn(events.find(({ type }) => type === 'response.completed')?.response?.output),
-  place: /^input$/,
+  place: /^input\[1\]\.arguments$/,
 };
 
 const faces: readonly (readonly [string, Face])[] = Object.entries({ invoke, chat, responses });

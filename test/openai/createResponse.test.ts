@@ -328,6 +328,7 @@ describe('404', () => {
 });
 
 describe('422', () => {
+  const item = { role: 'user', content: 'Hi' };
   const image = (image_url: string): object => ({ role: 'user', content: [{ type: 'input_image', image_url }] });
   const ofModel: [code: string, param: string | null, members: object][] = [
     ['provider-not-configured', null, { model: 'openai/gpt-4.1' }],
@@ -336,8 +337,8 @@ describe('422', () => {
       'text.format.schema',
       { model: 'plain/plain-a', text: { format: { type: 'json_schema', name: 'x', schema: {} } } },
     ],
-    ['unsupported-by-provider', 'input', { input: [image('https://images.example.com/a.png')] }],
-    ['image-not-allowed', 'input', { input: [image('https://127.0.0.1/a.png')] }],
+    ['unsupported-by-provider', 'input[0].content[0]', { input: [image('https://images.example.com/a.png')] }],
+    ['image-not-allowed', 'input[1].content[0]', { input: [item, image('https://127.0.0.1/a.png')] }],
     ['inconsistent-content', 'tools[1].name', { tools: [tool, tool] }],
   ];
   it.each(ofModel)('%s of a model, at %s', async (code, param, members) => {
