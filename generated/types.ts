@@ -2088,13 +2088,7 @@ export interface components {
          * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
          * @example auto
          */
-        ToolChoice: ("auto" | "none" | "required") | components["schemas"]["OtherValue"] | {
-            /**
-             * @description Name of one of the tools.
-             * @example find_customer
-             */
-            name: string;
-        };
+        ToolChoice: ("auto" | "none" | "required") | components["schemas"]["OtherValue"] | components["schemas"]["UsedTool"];
         /**
          * ProviderOptions
          * @description Options by the id of their provider, with the names that the provider's API or package uses. A call gets only those of its provider. The service accepts options that change how a model answers. It refuses options that it sets itself (model, messages, limits, tools, formats) and options that reach other places (addresses, headers, files, stored data). At most 16 KiB. `null` means none. Part of the content: a change creates a new version.
@@ -2105,9 +2099,7 @@ export interface components {
          *     }
          */
         ProviderOptions: {
-            [key: string]: {
-                [key: string]: unknown;
-            };
+            [key: string]: components["schemas"]["OptionsOfProvider"];
         } | null;
         /**
          * Fallbacks
@@ -2482,36 +2474,13 @@ export interface components {
          *       }
          *     ]
          */
-        ToolsInput: {
-            /**
-             * @description Name of the function, unique among the tools.
-             * @example find_customer
-             */
-            name: string;
-            /**
-             * @description What the function does, for the model.
-             * @example Finds a customer by name
-             */
-            description?: string;
-            parameters: components["schemas"]["JsonSchema"];
-            /**
-             * @description Whether the provider has to follow the schema of the arguments exactly.
-             * @example true
-             */
-            strict?: boolean;
-        }[] | null;
+        ToolsInput: components["schemas"]["ToolInput"][] | null;
         /**
          * ToolChoiceInput
          * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named. `null` means `auto`. Part of the content: a change creates a new version.
          * @example auto
          */
-        ToolChoiceInput: ("auto" | "none" | "required" | null) | {
-            /**
-             * @description Name of one of the tools.
-             * @example find_customer
-             */
-            name: string;
-        };
+        ToolChoiceInput: ("auto" | "none" | "required" | null) | components["schemas"]["ChosenTool"];
         /**
          * TestTargetInput
          * @description One provider and model to run the prompt on.
@@ -2728,7 +2697,7 @@ export interface components {
                  * @description A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.
                  * @example And since when?
                  */
-                content?: string | components["schemas"]["ContentPartInput"][];
+                content?: string | components["schemas"]["ConversationParts"];
                 /** @description The calls that the assistant asked for. */
                 tool_calls?: {
                     /**
@@ -3059,15 +3028,7 @@ export interface components {
              * @example production
              */
             version?: string | null;
-            /**
-             * @description Values by variable name. `null` means that the variable is not supplied.
-             * @example {
-             *       "ticket": "The export button has been greyed out since this morning."
-             *     }
-             */
-            variables?: {
-                [key: string]: string | null;
-            } | null;
+            variables?: components["schemas"]["StoredPromptVariables"];
         } | null;
         /**
          * ResponsePart
@@ -3313,30 +3274,14 @@ export interface components {
                  * @example 64
                  */
                 input_tokens: number;
-                /** @description Kinds of input tokens. */
-                input_tokens_details: {
-                    /**
-                     * Format: int64
-                     * @description Tokens that the provider read from its own cache.
-                     * @example 48
-                     */
-                    cached_tokens: number;
-                };
+                input_tokens_details: components["schemas"]["ResponseInputTokensDetails"];
                 /**
                  * Format: int64
                  * @description Tokens of the answer, including reasoning.
                  * @example 13
                  */
                 output_tokens: number;
-                /** @description Kinds of output tokens. */
-                output_tokens_details: {
-                    /**
-                     * Format: int64
-                     * @description Tokens of reasoning.
-                     * @example 8
-                     */
-                    reasoning_tokens: number;
-                };
+                output_tokens_details: components["schemas"]["ResponseOutputTokensDetails"];
                 /**
                  * Format: int64
                  * @description Sum of both.
@@ -3433,19 +3378,7 @@ export interface components {
              * @description `auto`, `none`, `required`, or the function that the model had to call.
              * @example auto
              */
-            tool_choice: string | {
-                /**
-                 * @description Always `function`.
-                 * @example function
-                 * @constant
-                 */
-                type: "function";
-                /**
-                 * @description Name of the function.
-                 * @example find_customer
-                 */
-                name: string;
-            };
+            tool_choice: string | components["schemas"]["ResponseUsedTool"];
             /**
              * @description Whether the model could call several tools at the same time. `true` unless set.
              * @example true
@@ -5182,13 +5115,23 @@ export interface components {
             url?: string;
         };
         /**
+         * MessageParts
+         * @example [
+         *       {
+         *         "type": "text",
+         *         "text": "What is in this picture of {{product}}?"
+         *       }
+         *     ]
+         */
+        MessageParts: components["schemas"]["ContentPart"][];
+        /**
          * StoredContent
          * @description A text with placeholders, or texts and images in their order.
          * @example Ticket from {{customer_name|a customer}}:
          *
          *     {{ticket}}
          */
-        StoredContent: string | components["schemas"]["ContentPart"][];
+        StoredContent: string | components["schemas"]["MessageParts"];
         /**
          * Message
          * @description One message of a prompt.
@@ -5232,6 +5175,29 @@ export interface components {
             required?: boolean;
         };
         /**
+         * UsedTool
+         * @example {
+         *       "name": "find_customer"
+         *     }
+         */
+        UsedTool: {
+            /**
+             * @description Name of one of the tools.
+             * @example find_customer
+             */
+            name: string;
+        };
+        /**
+         * OptionsOfProvider
+         * @description Options of one provider.
+         * @example {
+         *       "effort": "low"
+         *     }
+         */
+        OptionsOfProvider: {
+            [key: string]: unknown;
+        };
+        /**
          * Warning
          * @description A probable mistake in an accepted request.
          * @example {
@@ -5258,6 +5224,16 @@ export interface components {
              */
             pointer?: string;
         };
+        /**
+         * PromptParts
+         * @example [
+         *       {
+         *         "type": "text",
+         *         "text": "What is in this picture of {{product}}?"
+         *       }
+         *     ]
+         */
+        PromptParts: components["schemas"]["ContentPartInput"][];
         /**
          * MessageContent
          * @description Text with placeholders, or a list of texts and images, whose `text` and `url` have placeholders too. An invocation
@@ -5289,7 +5265,7 @@ export interface components {
          *
          *     {{ticket}}
          */
-        MessageContent: string | components["schemas"]["ContentPartInput"][];
+        MessageContent: string | components["schemas"]["PromptParts"];
         /**
          * MessageInput
          * @description One message of a prompt, in a request.
@@ -5302,6 +5278,66 @@ export interface components {
             role: components["schemas"]["MessageRole"];
             content: components["schemas"]["MessageContent"];
         };
+        /**
+         * ToolInput
+         * @description A function.
+         * @example {
+         *       "name": "find_customer",
+         *       "description": "Finds a customer by name",
+         *       "parameters": {
+         *         "type": "object",
+         *         "properties": {
+         *           "name": {
+         *             "type": "string"
+         *           }
+         *         },
+         *         "required": [
+         *           "name"
+         *         ]
+         *       }
+         *     }
+         */
+        ToolInput: {
+            /**
+             * @description Name of the function, unique among the tools.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description What the function does, for the model.
+             * @example Finds a customer by name
+             */
+            description?: string;
+            parameters: components["schemas"]["JsonSchema"];
+            /**
+             * @description Whether the provider has to follow the schema of the arguments exactly.
+             * @example true
+             */
+            strict?: boolean;
+        };
+        /**
+         * ChosenTool
+         * @example {
+         *       "name": "find_customer"
+         *     }
+         */
+        ChosenTool: {
+            /**
+             * @description Name of one of the tools.
+             * @example find_customer
+             */
+            name: string;
+        };
+        /**
+         * ConversationParts
+         * @example [
+         *       {
+         *         "type": "text",
+         *         "text": "What is in this picture of {{product}}?"
+         *       }
+         *     ]
+         */
+        ConversationParts: components["schemas"]["ContentPartInput"][];
         /**
          * TestError
          * @description Why a call failed: the fields of the problem that an invocation would get.
@@ -5347,6 +5383,66 @@ export interface components {
          *     }
          */
         TestResult: components["schemas"]["TestSuccess"] | components["schemas"]["TestFailure"];
+        /**
+         * StoredPromptVariables
+         * @description Values by variable name. `null` means that the variable is not supplied.
+         * @example {
+         *       "ticket": "The export button has been greyed out since this morning."
+         *     }
+         */
+        StoredPromptVariables: {
+            [key: string]: string | null;
+        } | null;
+        /**
+         * ResponseInputTokensDetails
+         * @description Kinds of input tokens.
+         * @example {
+         *       "cached_tokens": 0
+         *     }
+         */
+        ResponseInputTokensDetails: {
+            /**
+             * Format: int64
+             * @description Tokens that the provider read from its own cache.
+             * @example 48
+             */
+            cached_tokens: number;
+        };
+        /**
+         * ResponseOutputTokensDetails
+         * @description Kinds of output tokens.
+         * @example {
+         *       "reasoning_tokens": 0
+         *     }
+         */
+        ResponseOutputTokensDetails: {
+            /**
+             * Format: int64
+             * @description Tokens of reasoning.
+             * @example 8
+             */
+            reasoning_tokens: number;
+        };
+        /**
+         * ResponseUsedTool
+         * @example {
+         *       "type": "function",
+         *       "name": "find_customer"
+         *     }
+         */
+        ResponseUsedTool: {
+            /**
+             * @description Always `function`.
+             * @example function
+             * @constant
+             */
+            type: "function";
+            /**
+             * @description Name of the function.
+             * @example find_customer
+             */
+            name: string;
+        };
         /**
          * Spot
          * @description A place at a location where orders are placed, such as a table.
@@ -5956,6 +6052,145 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
+         * InvocationStart
+         * @description Who answers. It comes right before the first content.
+         * @example {
+         *       "type": "start",
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini",
+         *       "cached": false
+         *     }
+         */
+        InvocationStart: {
+            /**
+             * @description Type of the event.
+             * @example start
+             * @constant
+             */
+            type: "start";
+            provider: components["schemas"]["ProviderId"];
+            model: components["schemas"]["ModelId"];
+            /**
+             * @description Whether the answer is from the cache.
+             * @example false
+             */
+            cached: boolean;
+            /**
+             * @description Age of a cached answer in seconds.
+             * @example 35
+             */
+            age?: number;
+            /** @description Calls to providers that failed before. Absent if there are none. */
+            attempts?: components["schemas"]["FailedAttempt"][];
+        };
+        /**
+         * InvocationText
+         * @description The next piece of the text.
+         * @example {
+         *       "type": "text",
+         *       "delta": "Ada reports that nobody in her team"
+         *     }
+         */
+        InvocationText: {
+            /**
+             * @description Type of the event.
+             * @example text
+             * @constant
+             */
+            type: "text";
+            /**
+             * @description The text that follows what came before.
+             * @example Ada reports that nobody in her team
+             */
+            delta: string;
+        };
+        /**
+         * InvocationToolCall
+         * @description A whole call of a tool.
+         * @example {
+         *       "type": "tool-call",
+         *       "toolCall": {
+         *         "id": "call_8fD2",
+         *         "name": "find_customer",
+         *         "arguments": "{\"name\": \"Ada\"}"
+         *       }
+         *     }
+         */
+        InvocationToolCall: {
+            /**
+             * @description Type of the event.
+             * @example tool-call
+             * @constant
+             */
+            type: "tool-call";
+            toolCall: components["schemas"]["ToolCall"];
+        };
+        /**
+         * InvocationFinish
+         * @description The end of an answer.
+         * @example {
+         *       "type": "finish",
+         *       "finishReason": "stop",
+         *       "usage": {
+         *         "inputTokens": 64,
+         *         "outputTokens": 13
+         *       },
+         *       "latencyMs": 1874
+         *     }
+         */
+        InvocationFinish: {
+            /**
+             * @description Type of the event.
+             * @example finish
+             * @constant
+             */
+            type: "finish";
+            finishReason: components["schemas"]["FinishReason"];
+            usage: components["schemas"]["Usage"];
+            latencyMs: components["schemas"]["LatencyMs"];
+            /** @description All calls of tools of this answer. Absent if there are none. */
+            toolCalls?: components["schemas"]["ToolCall"][];
+            /**
+             * @description The value of the text, as in an answer that is not streamed.
+             * @example {
+             *       "priority": "high"
+             *     }
+             */
+            object?: unknown;
+            /** @description Calls to providers that failed before this answer. Absent if there are none. */
+            attempts?: components["schemas"]["FailedAttempt"][];
+            warnings?: components["schemas"]["Warnings"];
+        };
+        /**
+         * InvocationFailure
+         * @description The end of a stream that failed after its status was sent.
+         * @example {
+         *       "type": "error",
+         *       "problem": {
+         *         "type": "urn:prompt-gateway:problem:missing-variables",
+         *         "title": "Missing variables",
+         *         "status": 422,
+         *         "detail": "No value for: ticket, customer_name.",
+         *         "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *         "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *         "variables": [
+         *           "ticket",
+         *           "customer_name"
+         *         ]
+         *       }
+         *     }
+         */
+        InvocationFailure: {
+            /**
+             * @description Type of the event.
+             * @example error
+             * @constant
+             */
+            type: "error";
+            problem: components["schemas"]["Problem"];
+            usage?: components["schemas"]["Usage"];
+        };
+        /**
          * InvocationEvent
          * @description The `data` of an event of a streamed invocation. `type` is also the type of the event.
          * @example {
@@ -6004,79 +6239,34 @@ export interface components {
          *       }
          *     }
          */
-        InvocationEvent: {
+        InvocationEvent: components["schemas"]["InvocationStart"] | components["schemas"]["InvocationText"] | components["schemas"]["InvocationToolCall"] | components["schemas"]["InvocationFinish"] | components["schemas"]["InvocationFailure"];
+        /**
+         * RenderedParts
+         * @example [
+         *       {
+         *         "type": "text",
+         *         "text": "What is in this picture?"
+         *       }
+         *     ]
+         */
+        RenderedParts: {
             /**
-             * @description Type of the event.
-             * @example start
-             * @constant
-             */
-            type: "start";
-            provider: components["schemas"]["ProviderId"];
-            model: components["schemas"]["ModelId"];
-            /**
-             * @description Whether the answer is from the cache.
-             * @example false
-             */
-            cached: boolean;
-            /**
-             * @description Age of a cached answer in seconds.
-             * @example 35
-             */
-            age?: number;
-            /** @description Calls to providers that failed before. Absent if there are none. */
-            attempts?: components["schemas"]["FailedAttempt"][];
-        } | {
-            /**
-             * @description Type of the event.
+             * AnyRenderedPartsType
+             * @description `text` with `text`, or `image` with `url`.
              * @example text
-             * @constant
              */
-            type: "text";
+            type: ("text" | "image") | components["schemas"]["OtherValue"];
             /**
-             * @description The text that follows what came before.
-             * @example Ada reports that nobody in her team
+             * @description The text.
+             * @example What is in this picture?
              */
-            delta: string;
-        } | {
+            text?: string;
             /**
-             * @description Type of the event.
-             * @example tool-call
-             * @constant
+             * @description Address of the image.
+             * @example https://images.example.com/a.png
              */
-            type: "tool-call";
-            toolCall: components["schemas"]["ToolCall"];
-        } | {
-            /**
-             * @description Type of the event.
-             * @example finish
-             * @constant
-             */
-            type: "finish";
-            finishReason: components["schemas"]["FinishReason"];
-            usage: components["schemas"]["Usage"];
-            latencyMs: components["schemas"]["LatencyMs"];
-            /** @description All calls of tools of this answer. Absent if there are none. */
-            toolCalls?: components["schemas"]["ToolCall"][];
-            /**
-             * @description The value of the text, as in an answer that is not streamed.
-             * @example {
-             *       "priority": "high"
-             *     }
-             */
-            object?: unknown;
-            /** @description Calls to providers that failed before this answer. Absent if there are none. */
-            attempts?: components["schemas"]["FailedAttempt"][];
-            warnings?: components["schemas"]["Warnings"];
-        } | {
-            /**
-             * @description Type of the event.
-             * @example error
-             * @constant
-             */
-            type: "error";
-            problem: components["schemas"]["Problem"];
-            usage?: components["schemas"]["Usage"];
-        };
+            url?: string;
+        }[];
         /**
          * VersionStatistics
          * @description Invocations of one version of a prompt in a span of time.
@@ -6435,6 +6625,207 @@ export interface components {
          */
         ProviderList: components["schemas"]["Provider"][];
         /**
+         * ChatParts
+         * @example [
+         *       {
+         *         "type": "text",
+         *         "text": "What is in this picture?"
+         *       }
+         *     ]
+         */
+        ChatParts: ({
+            /**
+             * ChatContentPartType
+             * @description Kind of the part.
+             * @example text
+             * @enum {string}
+             */
+            type: "text" | "image_url" | "refusal";
+            /**
+             * @description The text.
+             * @example What is in this picture?
+             */
+            text?: string;
+            /**
+             * @description The text of a refusal of the model.
+             * @example I cannot help with this.
+             */
+            refusal?: string;
+            /** @description An image. */
+            image_url?: {
+                /**
+                 * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
+                 * @example https://images.example.com/receipt.png
+                 */
+                url: string;
+                /**
+                 * ChatImageDetail
+                 * @description Only `auto` is supported.
+                 * @example auto
+                 * @enum {string|null}
+                 */
+                detail?: "auto" | null;
+            };
+            /** @description Not supported. */
+            prompt_cache_breakpoint?: null;
+        } & (unknown & unknown & unknown))[];
+        /**
+         * ChatToolCallInput
+         * @description A call of a tool that the model asks for.
+         * @example {
+         *       "id": "call_8fD2",
+         *       "type": "function",
+         *       "function": {
+         *         "name": "find_customer",
+         *         "arguments": "{\"name\": \"Ada\"}"
+         *       }
+         *     }
+         */
+        ChatToolCallInput: {
+            /**
+             * @description Id of the call. The message with its result names it.
+             * @example call_8fD2
+             */
+            id: string;
+            /**
+             * @description Place of the call in a stream. Ignored.
+             * @example 0
+             */
+            index?: number | null;
+            /**
+             * @description Always `function`.
+             * @example function
+             * @constant
+             */
+            type: "function";
+            /** @description What to call. */
+            function: {
+                /**
+                 * @description Name of the function.
+                 * @example find_customer
+                 */
+                name: string;
+                /**
+                 * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
+                 * @example {"name": "Ada"}
+                 */
+                arguments: string;
+                /**
+                 * @description What an SDK parsed from the arguments. Ignored.
+                 * @example {
+                 *       "name": "Ada"
+                 *     }
+                 */
+                parsed_arguments?: unknown;
+            };
+            /** @description What the provider needs to get back with the call, for example a thought signature. At most 64 KiB. */
+            extra_content?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ChatAnnotation
+         * @description An annotation.
+         * @example {}
+         */
+        ChatAnnotation: {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatStops
+         * @example [
+         *       "###"
+         *     ]
+         */
+        ChatStops: string[];
+        /**
+         * ChatJsonSchema
+         * @description The schema of the answer.
+         * @example {
+         *       "name": "triage"
+         *     }
+         */
+        ChatJsonSchema: {
+            /**
+             * @description Name of the schema, for the model.
+             * @example triage
+             */
+            name: string;
+            /**
+             * @description Purpose of the answer, for the model.
+             * @example Priority of a support ticket
+             */
+            description?: string | null;
+            schema?: components["schemas"]["JsonSchema"];
+            /**
+             * @description Whether the provider has to follow the schema exactly.
+             * @example true
+             */
+            strict?: boolean | null;
+        };
+        /**
+         * ChatTool
+         * @description A function.
+         * @example {
+         *       "type": "function",
+         *       "function": {
+         *         "name": "find_customer"
+         *       }
+         *     }
+         */
+        ChatTool: {
+            /**
+             * @description Always `function`. Custom tools are not supported.
+             * @example function
+             * @constant
+             */
+            type: "function";
+            /** @description The function. */
+            function: {
+                /**
+                 * @description Name of the function, unique among the tools.
+                 * @example find_customer
+                 */
+                name: string;
+                /**
+                 * @description What the function does, for the model.
+                 * @example Finds a customer by name
+                 */
+                description?: string | null;
+                parameters?: components["schemas"]["JsonSchema"];
+                /**
+                 * @description Whether the provider has to follow the schema of the arguments exactly.
+                 * @example true
+                 */
+                strict?: boolean | null;
+            };
+        };
+        /**
+         * ChatChosenTool
+         * @example {
+         *       "type": "function",
+         *       "function": {
+         *         "name": "find_customer"
+         *       }
+         *     }
+         */
+        ChatChosenTool: {
+            /**
+             * @description Always `function`.
+             * @example function
+             * @constant
+             */
+            type: "function";
+            /** @description The function to call. */
+            function: {
+                /**
+                 * @description Name of one of the tools.
+                 * @example find_customer
+                 */
+                name: string;
+            };
+        };
+        /**
          * ChatCompletionCreate
          * @description A request of OpenAI's chat completions. A member that is `null` counts as left out.
          * @example {
@@ -6475,42 +6866,7 @@ export interface components {
                  * @description A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.
                  * @example And since when?
                  */
-                content?: (string | null) | ({
-                    /**
-                     * ChatContentPartType
-                     * @description Kind of the part.
-                     * @example text
-                     * @enum {string}
-                     */
-                    type: "text" | "image_url" | "refusal";
-                    /**
-                     * @description The text.
-                     * @example What is in this picture?
-                     */
-                    text?: string;
-                    /**
-                     * @description The text of a refusal of the model.
-                     * @example I cannot help with this.
-                     */
-                    refusal?: string;
-                    /** @description An image. */
-                    image_url?: {
-                        /**
-                         * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
-                         * @example https://images.example.com/receipt.png
-                         */
-                        url: string;
-                        /**
-                         * ChatImageDetail
-                         * @description Only `auto` is supported.
-                         * @example auto
-                         * @enum {string|null}
-                         */
-                        detail?: "auto" | null;
-                    };
-                    /** @description Not supported. */
-                    prompt_cache_breakpoint?: null;
-                } & (unknown & unknown & unknown))[];
+                content?: (string | null) | components["schemas"]["ChatParts"];
                 /**
                  * @description Name of the speaker. Ignored.
                  * @example Ada
@@ -6522,57 +6878,14 @@ export interface components {
                  */
                 refusal?: string | null;
                 /** @description Of an assistant: the calls that it asked for, as they were received. */
-                tool_calls?: {
-                    /**
-                     * @description Id of the call. The message with its result names it.
-                     * @example call_8fD2
-                     */
-                    id: string;
-                    /**
-                     * @description Place of the call in a stream. Ignored.
-                     * @example 0
-                     */
-                    index?: number | null;
-                    /**
-                     * @description Always `function`.
-                     * @example function
-                     * @constant
-                     */
-                    type: "function";
-                    /** @description What to call. */
-                    function: {
-                        /**
-                         * @description Name of the function.
-                         * @example find_customer
-                         */
-                        name: string;
-                        /**
-                         * @description Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
-                         * @example {"name": "Ada"}
-                         */
-                        arguments: string;
-                        /**
-                         * @description What an SDK parsed from the arguments. Ignored.
-                         * @example {
-                         *       "name": "Ada"
-                         *     }
-                         */
-                        parsed_arguments?: unknown;
-                    };
-                    /** @description What the provider needs to get back with the call, for example a thought signature. At most 64 KiB. */
-                    extra_content?: {
-                        [key: string]: unknown;
-                    };
-                }[] | null;
+                tool_calls?: components["schemas"]["ChatToolCallInput"][] | null;
                 /**
                  * @description Of a result: id of a call in a message before.
                  * @example call_8fD2
                  */
                 tool_call_id?: string | null;
                 /** @description Of an assistant: annotations of an earlier answer. Ignored. */
-                annotations?: {
-                    [key: string]: unknown;
-                }[] | null;
+                annotations?: components["schemas"]["ChatAnnotation"][] | null;
                 /**
                  * @description What an SDK parsed from the text of an earlier answer. Ignored.
                  * @example {
@@ -6609,7 +6922,7 @@ export interface components {
              * @description Texts that end the answer. They are not part of it.
              * @example ###
              */
-            stop?: (string | null) | string[];
+            stop?: (string | null) | components["schemas"]["ChatStops"];
             /**
              * @description Makes answers repeatable, as far as the provider can.
              * @example 7
@@ -6646,74 +6959,15 @@ export interface components {
                  * @enum {string}
                  */
                 type: "text" | "json_object" | "json_schema";
-                /** @description The schema of the answer. */
-                json_schema?: {
-                    /**
-                     * @description Name of the schema, for the model.
-                     * @example triage
-                     */
-                    name: string;
-                    /**
-                     * @description Purpose of the answer, for the model.
-                     * @example Priority of a support ticket
-                     */
-                    description?: string | null;
-                    schema?: components["schemas"]["JsonSchema"];
-                    /**
-                     * @description Whether the provider has to follow the schema exactly.
-                     * @example true
-                     */
-                    strict?: boolean | null;
-                };
+                json_schema?: components["schemas"]["ChatJsonSchema"];
             } | null;
             /** @description Functions that the model can ask its caller to run. The service never runs them. */
-            tools?: {
-                /**
-                 * @description Always `function`. Custom tools are not supported.
-                 * @example function
-                 * @constant
-                 */
-                type: "function";
-                /** @description The function. */
-                function: {
-                    /**
-                     * @description Name of the function, unique among the tools.
-                     * @example find_customer
-                     */
-                    name: string;
-                    /**
-                     * @description What the function does, for the model.
-                     * @example Finds a customer by name
-                     */
-                    description?: string | null;
-                    parameters?: components["schemas"]["JsonSchema"];
-                    /**
-                     * @description Whether the provider has to follow the schema of the arguments exactly.
-                     * @example true
-                     */
-                    strict?: boolean | null;
-                };
-            }[] | null;
+            tools?: components["schemas"]["ChatTool"][] | null;
             /**
              * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
              * @example auto
              */
-            tool_choice?: (string | null) | {
-                /**
-                 * @description Always `function`.
-                 * @example function
-                 * @constant
-                 */
-                type: "function";
-                /** @description The function to call. */
-                function: {
-                    /**
-                     * @description Name of one of the tools.
-                     * @example find_customer
-                     */
-                    name: string;
-                };
-            };
+            tool_choice?: (string | null) | components["schemas"]["ChatChosenTool"];
             /**
              * @description Whether the answer is sent while it comes.
              * @example false
@@ -6772,12 +7026,10 @@ export interface components {
              */
             n?: number | null;
             /**
-             * ChatLogprobs
              * @description Not supported; only `false`.
              * @example false
-             * @enum {boolean|null}
              */
-            logprobs?: false | null;
+            logprobs?: boolean | null;
             /**
              * @description Not supported; only 0.
              * @example 0
@@ -7151,11 +7403,293 @@ export interface components {
             };
         };
         /**
-         * ResponseToolChoice
-         * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
-         * @example auto
+         * ResponseAnnotation
+         * @description An annotation.
+         * @example {}
          */
-        ResponseToolChoice: (string | null) | {
+        ResponseAnnotation: {
+            [key: string]: unknown;
+        };
+        /**
+         * ResponseMessageParts
+         * @example [
+         *       {
+         *         "type": "input_text",
+         *         "text": "What is in this picture?"
+         *       }
+         *     ]
+         */
+        ResponseMessageParts: ({
+            /**
+             * ResponseInputPartType
+             * @description Kind of the part.
+             * @example input_text
+             * @enum {string}
+             */
+            type: "input_text" | "output_text" | "refusal" | "input_image";
+            /**
+             * @description The text.
+             * @example What is in this picture?
+             */
+            text?: string;
+            /**
+             * @description The text of a refusal.
+             * @example I cannot help with this.
+             */
+            refusal?: string;
+            /**
+             * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
+             * @example https://images.example.com/receipt.png
+             */
+            image_url?: string;
+            /**
+             * ResponseImageDetail
+             * @description Only `auto` is supported.
+             * @example auto
+             * @enum {string|null}
+             */
+            detail?: "auto" | null;
+            /** @description Annotations of a text in an earlier response. Ignored. */
+            annotations?: components["schemas"]["ResponseAnnotation"][] | null;
+            /** @description Always empty. */
+            logprobs?: unknown[] | null;
+            /** @description What an SDK parsed from the text of an earlier response. Ignored. */
+            parsed?: unknown;
+            /** @description Not supported. */
+            file_id?: null;
+        } & (unknown & unknown & unknown))[];
+        /**
+         * ToolOutputParts
+         * @example [
+         *       {
+         *         "type": "input_text",
+         *         "text": "Customer 4711"
+         *       }
+         *     ]
+         */
+        ToolOutputParts: {
+            /**
+             * ResponseToolOutputType
+             * @description Kind of the part.
+             * @example input_text
+             * @enum {string}
+             */
+            type: "input_text";
+            /**
+             * @description The text.
+             * @example Customer 4711
+             */
+            text: string;
+        }[];
+        /**
+         * ResponseInputItems
+         * @example [
+         *       {
+         *         "role": "user",
+         *         "content": "What is in this picture?"
+         *       }
+         *     ]
+         */
+        ResponseInputItems: ({
+            /**
+             * ResponseInputType
+             * @description Kind of the item.
+             * @example message
+             * @enum {string}
+             */
+            type?: "message" | "function_call" | "function_call_output";
+            /**
+             * @description Id of the item in an earlier response. Ignored.
+             * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
+             */
+            id?: string | null;
+            /**
+             * @description Status of the item in an earlier response. Ignored.
+             * @example completed
+             */
+            status?: string | null;
+            /**
+             * ResponseInputRole
+             * @description Of a message: role of the speaker.
+             * @example user
+             * @enum {string}
+             */
+            role?: "user" | "assistant" | "system" | "developer";
+            /**
+             * @description Of a message: ignored.
+             * @example final_answer
+             */
+            phase?: string | null;
+            /**
+             * @description Of a message: a text, or a list of texts and images. Only users send images.
+             * @example What is in this picture?
+             */
+            content?: string | components["schemas"]["ResponseMessageParts"];
+            /**
+             * @description Of a call and its result: the id that both have in common.
+             * @example call_8fD2
+             */
+            call_id?: string;
+            /**
+             * @description Of a call: name of the function.
+             * @example find_customer
+             */
+            name?: string | null;
+            /**
+             * @description Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
+             * @example {"name": "Ada"}
+             */
+            arguments?: string;
+            /** @description Of a call: as it was received, at most 64 KiB. */
+            provider_metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Of a call: what an SDK parsed from the arguments. Ignored. */
+            parsed_arguments?: unknown;
+            /**
+             * @description Of a result: a text, or a list of texts, which are joined.
+             * @example Customer 4711
+             */
+            output?: string | components["schemas"]["ToolOutputParts"];
+            /** @description Not supported. */
+            async?: null;
+            /** @description Not supported. */
+            caller?: null;
+            /** @description Not supported. */
+            namespace?: null;
+        } & (unknown & unknown & unknown))[];
+        /**
+         * ResponseTextSchema
+         * @description JSON Schema of the answer. It is passed on as it is.
+         * @example {
+         *       "type": "object",
+         *       "properties": {
+         *         "name": {
+         *           "type": "string"
+         *         }
+         *       },
+         *       "required": [
+         *         "name"
+         *       ]
+         *     }
+         */
+        ResponseTextSchema: {
+            [key: string]: unknown;
+        };
+        /**
+         * ResponseTextFormat
+         * @description `text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it.
+         * @example {
+         *       "type": "json_object"
+         *     }
+         */
+        ResponseTextFormat: {
+            /**
+             * ResponseTextFormatType
+             * @description Kind of the form.
+             * @example json_schema
+             * @enum {string}
+             */
+            type: "text" | "json_schema" | "json_object";
+            /**
+             * @description Name of the schema, for the model.
+             * @example triage
+             */
+            name?: string;
+            schema?: components["schemas"]["ResponseTextSchema"];
+            /**
+             * @description Purpose of the answer, for the model.
+             * @example Priority of a support ticket
+             */
+            description?: string | null;
+            /**
+             * @description Whether the provider has to follow the schema exactly.
+             * @example true
+             */
+            strict?: boolean | null;
+        } | null;
+        /**
+         * ResponseTool
+         * @description A function.
+         * @example {
+         *       "type": "function",
+         *       "name": "find_customer",
+         *       "parameters": {
+         *         "type": "object",
+         *         "properties": {
+         *           "name": {
+         *             "type": "string"
+         *           }
+         *         },
+         *         "required": [
+         *           "name"
+         *         ]
+         *       }
+         *     }
+         */
+        ResponseTool: {
+            /**
+             * ResponseToolType
+             * @description Kind of the tool.
+             * @example function
+             * @enum {string}
+             */
+            type: "function";
+            /**
+             * @description Name of the function, unique among the tools.
+             * @example find_customer
+             */
+            name: string;
+            /**
+             * @description What the function does, for the model.
+             * @example Finds a customer by name
+             */
+            description?: string | null;
+            /**
+             * @description JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "name": {
+             *           "type": "string"
+             *         }
+             *       },
+             *       "required": [
+             *         "name"
+             *       ]
+             *     }
+             */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.
+             * @example true
+             */
+            strict?: boolean | null;
+            /**
+             * @description Not supported.
+             * @example false
+             */
+            async?: boolean | null;
+            /**
+             * @description Not supported.
+             * @example false
+             */
+            defer_loading?: boolean | null;
+            /** @description Not supported. */
+            allowed_callers?: null;
+            /** @description Not supported. */
+            output_schema?: null;
+        };
+        /**
+         * ResponseChosenTool
+         * @example {
+         *       "type": "function",
+         *       "name": "find_customer"
+         *     }
+         */
+        ResponseChosenTool: {
             /**
              * ResponseToolChoiceType
              * @description Kind of the tool.
@@ -7169,6 +7703,12 @@ export interface components {
              */
             name: string;
         };
+        /**
+         * ResponseToolChoice
+         * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
+         * @example auto
+         */
+        ResponseToolChoice: (string | null) | components["schemas"]["ResponseChosenTool"];
         /**
          * ResponseCreate
          * @description A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.
@@ -7188,127 +7728,7 @@ export interface components {
              * @description A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.
              * @example Which of our customers wrote this?
              */
-            input?: (string | null) | ({
-                /**
-                 * ResponseInputType
-                 * @description Kind of the item.
-                 * @example message
-                 * @enum {string}
-                 */
-                type?: "message" | "function_call" | "function_call_output";
-                /**
-                 * @description Id of the item in an earlier response. Ignored.
-                 * @example msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0
-                 */
-                id?: string | null;
-                /**
-                 * @description Status of the item in an earlier response. Ignored.
-                 * @example completed
-                 */
-                status?: string | null;
-                /**
-                 * ResponseInputRole
-                 * @description Of a message: role of the speaker.
-                 * @example user
-                 * @enum {string}
-                 */
-                role?: "user" | "assistant" | "system" | "developer";
-                /**
-                 * @description Of a message: ignored.
-                 * @example final_answer
-                 */
-                phase?: string | null;
-                /**
-                 * @description Of a message: a text, or a list of texts and images. Only users send images.
-                 * @example What is in this picture?
-                 */
-                content?: string | ({
-                    /**
-                     * ResponseInputPartType
-                     * @description Kind of the part.
-                     * @example input_text
-                     * @enum {string}
-                     */
-                    type: "input_text" | "output_text" | "refusal" | "input_image";
-                    /**
-                     * @description The text.
-                     * @example What is in this picture?
-                     */
-                    text?: string;
-                    /**
-                     * @description The text of a refusal.
-                     * @example I cannot help with this.
-                     */
-                    refusal?: string;
-                    /**
-                     * @description Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.
-                     * @example https://images.example.com/receipt.png
-                     */
-                    image_url?: string;
-                    /**
-                     * ResponseImageDetail
-                     * @description Only `auto` is supported.
-                     * @example auto
-                     * @enum {string|null}
-                     */
-                    detail?: "auto" | null;
-                    /** @description Annotations of a text in an earlier response. Ignored. */
-                    annotations?: {
-                        [key: string]: unknown;
-                    }[] | null;
-                    /** @description Always empty. */
-                    logprobs?: unknown[] | null;
-                    /** @description What an SDK parsed from the text of an earlier response. Ignored. */
-                    parsed?: unknown;
-                    /** @description Not supported. */
-                    file_id?: null;
-                } & (unknown & unknown & unknown))[];
-                /**
-                 * @description Of a call and its result: the id that both have in common.
-                 * @example call_8fD2
-                 */
-                call_id?: string;
-                /**
-                 * @description Of a call: name of the function.
-                 * @example find_customer
-                 */
-                name?: string | null;
-                /**
-                 * @description Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.
-                 * @example {"name": "Ada"}
-                 */
-                arguments?: string;
-                /** @description Of a call: as it was received, at most 64 KiB. */
-                provider_metadata?: {
-                    [key: string]: unknown;
-                };
-                /** @description Of a call: what an SDK parsed from the arguments. Ignored. */
-                parsed_arguments?: unknown;
-                /**
-                 * @description Of a result: a text, or a list of texts, which are joined.
-                 * @example Customer 4711
-                 */
-                output?: string | {
-                    /**
-                     * ResponseToolOutputType
-                     * @description Kind of the part.
-                     * @example input_text
-                     * @enum {string}
-                     */
-                    type: "input_text";
-                    /**
-                     * @description The text.
-                     * @example Customer 4711
-                     */
-                    text: string;
-                }[];
-                /** @description Not supported. */
-                async?: null;
-                /** @description Not supported. */
-                caller?: null;
-                /** @description Not supported. */
-                namespace?: null;
-            } & (unknown & unknown & unknown))[];
+            input?: (string | null) | components["schemas"]["ResponseInputItems"];
             /**
              * @description A message of the system. It comes before `input`, and after the messages of a stored prompt.
              * @example Answer in one sentence.
@@ -7316,48 +7736,7 @@ export interface components {
             instructions?: string | null;
             /** @description The form of the answer. */
             text?: {
-                /** @description `text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it. */
-                format?: {
-                    /**
-                     * ResponseTextFormatType
-                     * @description Kind of the form.
-                     * @example json_schema
-                     * @enum {string}
-                     */
-                    type: "text" | "json_schema" | "json_object";
-                    /**
-                     * @description Name of the schema, for the model.
-                     * @example triage
-                     */
-                    name?: string;
-                    /**
-                     * @description JSON Schema of the answer. It is passed on as it is.
-                     * @example {
-                     *       "type": "object",
-                     *       "properties": {
-                     *         "name": {
-                     *           "type": "string"
-                     *         }
-                     *       },
-                     *       "required": [
-                     *         "name"
-                     *       ]
-                     *     }
-                     */
-                    schema?: {
-                        [key: string]: unknown;
-                    };
-                    /**
-                     * @description Purpose of the answer, for the model.
-                     * @example Priority of a support ticket
-                     */
-                    description?: string | null;
-                    /**
-                     * @description Whether the provider has to follow the schema exactly.
-                     * @example true
-                     */
-                    strict?: boolean | null;
-                } | null;
+                format?: components["schemas"]["ResponseTextFormat"];
                 /**
                  * ResponseVerbosity
                  * @description Only `medium` is supported.
@@ -7386,63 +7765,7 @@ export interface components {
              *       }
              *     ]
              */
-            tools?: {
-                /**
-                 * ResponseToolType
-                 * @description Kind of the tool.
-                 * @example function
-                 * @enum {string}
-                 */
-                type: "function";
-                /**
-                 * @description Name of the function, unique among the tools.
-                 * @example find_customer
-                 */
-                name: string;
-                /**
-                 * @description What the function does, for the model.
-                 * @example Finds a customer by name
-                 */
-                description?: string | null;
-                /**
-                 * @description JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.
-                 * @example {
-                 *       "type": "object",
-                 *       "properties": {
-                 *         "name": {
-                 *           "type": "string"
-                 *         }
-                 *       },
-                 *       "required": [
-                 *         "name"
-                 *       ]
-                 *     }
-                 */
-                parameters?: {
-                    [key: string]: unknown;
-                } | null;
-                /**
-                 * @description Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.
-                 * @example true
-                 */
-                strict?: boolean | null;
-                /**
-                 * ResponseToolAsync
-                 * @description Not supported.
-                 * @enum {boolean|null}
-                 */
-                async?: false | null;
-                /**
-                 * ResponseToolDeferLoading
-                 * @description Not supported.
-                 * @enum {boolean|null}
-                 */
-                defer_loading?: false | null;
-                /** @description Not supported. */
-                allowed_callers?: null;
-                /** @description Not supported. */
-                output_schema?: null;
-            }[] | null;
+            tools?: components["schemas"]["ResponseTool"][] | null;
             tool_choice?: components["schemas"]["ResponseToolChoice"];
             /**
              * @description Whether the model can call several tools at the same time.
@@ -7501,12 +7824,10 @@ export interface components {
             /** @description Options of a stream. */
             stream_options?: {
                 /**
-                 * ResponseObfuscation
                  * @description Not supported.
                  * @example false
-                 * @enum {boolean|null}
                  */
-                include_obfuscation?: false | null;
+                include_obfuscation?: boolean | null;
             } | null;
             /**
              * @description Texts of the caller's choice. They are returned with the response and not stored.
@@ -7550,12 +7871,10 @@ export interface components {
              */
             prompt_cache_retention?: string | null;
             /**
-             * ResponseBackground
              * @description Not supported.
              * @example false
-             * @enum {boolean|null}
              */
-            background?: false | null;
+            background?: boolean | null;
             /**
              * ResponseTruncation
              * @description Only `disabled` is supported.
@@ -7594,32 +7913,81 @@ export interface components {
             conversation?: null;
         };
         /**
-         * ResponseEvent
-         * @description The `data` of an event of a streamed response.
+         * ResponseProgress
+         * @description Begin and end of the response.
          * @example {
-         *       "type": "response.output_text.delta",
+         *       "type": "response.created",
          *       "sequence_number": 4,
-         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
-         *       "output_index": 0,
-         *       "content_index": 0,
-         *       "delta": "A webhook",
-         *       "logprobs": []
-         *     }
-         * @example {
-         *       "type": "error",
-         *       "sequence_number": 7,
-         *       "code": "provider-failed",
-         *       "message": "The provider ended the stream with an error.",
-         *       "param": null,
-         *       "error": {
-         *         "message": "The provider ended the stream with an error.",
-         *         "type": "server_error",
-         *         "param": null,
-         *         "code": "provider-failed"
+         *       "response": {
+         *         "id": "resp_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f",
+         *         "object": "response",
+         *         "created_at": 1790000000,
+         *         "completed_at": 1790000002,
+         *         "status": "completed",
+         *         "error": null,
+         *         "incomplete_details": null,
+         *         "model": "openai/gpt-4.1-mini",
+         *         "prompt": null,
+         *         "instructions": null,
+         *         "output": [
+         *           {
+         *             "id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *             "type": "message",
+         *             "status": "completed",
+         *             "role": "assistant",
+         *             "content": [
+         *               {
+         *                 "type": "output_text",
+         *                 "text": "Ada wrote this.",
+         *                 "annotations": [],
+         *                 "logprobs": []
+         *               }
+         *             ]
+         *           }
+         *         ],
+         *         "usage": {
+         *           "input_tokens": 12,
+         *           "input_tokens_details": {
+         *             "cached_tokens": 0
+         *           },
+         *           "output_tokens": 4,
+         *           "output_tokens_details": {
+         *             "reasoning_tokens": 0
+         *           },
+         *           "total_tokens": 16
+         *         },
+         *         "text": {
+         *           "format": {
+         *             "type": "text"
+         *           }
+         *         },
+         *         "tools": [],
+         *         "tool_choice": "auto",
+         *         "parallel_tool_calls": true,
+         *         "temperature": 1,
+         *         "top_p": 1,
+         *         "presence_penalty": 0,
+         *         "frequency_penalty": 0,
+         *         "max_output_tokens": null,
+         *         "reasoning": {
+         *           "effort": null,
+         *           "summary": null
+         *         },
+         *         "metadata": {},
+         *         "store": false,
+         *         "background": false,
+         *         "truncation": "disabled",
+         *         "service_tier": "default",
+         *         "top_logprobs": 0,
+         *         "max_tool_calls": null,
+         *         "previous_response_id": null,
+         *         "safety_identifier": null,
+         *         "prompt_cache_key": null,
+         *         "access_programs": null
          *       }
          *     }
          */
-        ResponseEvent: {
+        ResponseProgress: {
             /**
              * ResponseLifecycleEvent
              * @description Type of the event.
@@ -7633,7 +8001,31 @@ export interface components {
              */
             sequence_number: number;
             response: components["schemas"]["ResponseResource"];
-        } | {
+        };
+        /**
+         * ResponseItemProgress
+         * @description Begin and end of a message or a call.
+         * @example {
+         *       "type": "response.output_item.added",
+         *       "sequence_number": 4,
+         *       "output_index": 0,
+         *       "item": {
+         *         "id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *         "type": "message",
+         *         "status": "completed",
+         *         "role": "assistant",
+         *         "content": [
+         *           {
+         *             "type": "output_text",
+         *             "text": "Ada wrote this.",
+         *             "annotations": [],
+         *             "logprobs": []
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        ResponseItemProgress: {
             /**
              * ResponseItemEvent
              * @description Type of the event.
@@ -7652,7 +8044,25 @@ export interface components {
              */
             output_index: number;
             item: components["schemas"]["ResponseItem"];
-        } | {
+        };
+        /**
+         * ResponsePartProgress
+         * @description Begin and end of a text.
+         * @example {
+         *       "type": "response.content_part.added",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *       "output_index": 0,
+         *       "content_index": 0,
+         *       "part": {
+         *         "type": "output_text",
+         *         "text": "Ada wrote this.",
+         *         "annotations": [],
+         *         "logprobs": []
+         *       }
+         *     }
+         */
+        ResponsePartProgress: {
             /**
              * ResponsePartEvent
              * @description Type of the event.
@@ -7681,7 +8091,21 @@ export interface components {
              */
             content_index: number;
             part: components["schemas"]["ResponsePart"];
-        } | {
+        };
+        /**
+         * ResponseTextDelta
+         * @description A piece of a text.
+         * @example {
+         *       "type": "response.output_text.delta",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *       "output_index": 0,
+         *       "content_index": 0,
+         *       "delta": "A webhook",
+         *       "logprobs": []
+         *     }
+         */
+        ResponseTextDelta: {
             /**
              * @description Type of the event.
              * @example response.output_text.delta
@@ -7713,9 +8137,26 @@ export interface components {
              * @example A webhook
              */
             delta: string;
-            /** @description Always empty. */
+            /**
+             * @description Always empty.
+             * @example []
+             */
             logprobs: Record<string, never>[];
-        } | {
+        };
+        /**
+         * ResponseTextDone
+         * @description A whole text.
+         * @example {
+         *       "type": "response.output_text.done",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *       "output_index": 0,
+         *       "content_index": 0,
+         *       "text": "A webhook is an HTTP request.",
+         *       "logprobs": []
+         *     }
+         */
+        ResponseTextDone: {
             /**
              * @description Type of the event.
              * @example response.output_text.done
@@ -7747,9 +8188,24 @@ export interface components {
              * @example A webhook is an HTTP request.
              */
             text: string;
-            /** @description Always empty. */
+            /**
+             * @description Always empty.
+             * @example []
+             */
             logprobs: Record<string, never>[];
-        } | {
+        };
+        /**
+         * ResponseArgumentsDelta
+         * @description The arguments of a call, in one piece.
+         * @example {
+         *       "type": "response.function_call_arguments.delta",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *       "output_index": 0,
+         *       "delta": "A webhook"
+         *     }
+         */
+        ResponseArgumentsDelta: {
             /**
              * @description Type of the event.
              * @example response.function_call_arguments.delta
@@ -7776,7 +8232,19 @@ export interface components {
              * @example A webhook
              */
             delta: string;
-        } | {
+        };
+        /**
+         * ResponseArgumentsDone
+         * @description The whole arguments of a call.
+         * @example {
+         *       "type": "response.function_call_arguments.done",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *       "output_index": 0,
+         *       "arguments": "{\"name\": \"Ada\"}"
+         *     }
+         */
+        ResponseArgumentsDone: {
             /**
              * @description Type of the event.
              * @example response.function_call_arguments.done
@@ -7803,7 +8271,25 @@ export interface components {
              * @example {"name": "Ada"}
              */
             arguments: string;
-        } | {
+        };
+        /**
+         * ResponseFailure
+         * @description What failed, in the forms of both specifications. `response.failed` follows.
+         * @example {
+         *       "type": "error",
+         *       "sequence_number": 4,
+         *       "code": "provider-failed",
+         *       "message": "The provider ended the stream with an error.",
+         *       "param": "input",
+         *       "error": {
+         *         "message": "The provider ended the stream with an error.",
+         *         "type": "server_error",
+         *         "param": "input",
+         *         "code": "provider-failed"
+         *       }
+         *     }
+         */
+        ResponseFailure: {
             /**
              * @description Type of the event.
              * @example error
@@ -7854,6 +8340,33 @@ export interface components {
                 code: string;
             };
         };
+        /**
+         * ResponseEvent
+         * @description The `data` of an event of a streamed response.
+         * @example {
+         *       "type": "response.output_text.delta",
+         *       "sequence_number": 4,
+         *       "item_id": "msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0",
+         *       "output_index": 0,
+         *       "content_index": 0,
+         *       "delta": "A webhook",
+         *       "logprobs": []
+         *     }
+         * @example {
+         *       "type": "error",
+         *       "sequence_number": 7,
+         *       "code": "provider-failed",
+         *       "message": "The provider ended the stream with an error.",
+         *       "param": null,
+         *       "error": {
+         *         "message": "The provider ended the stream with an error.",
+         *         "type": "server_error",
+         *         "param": null,
+         *         "code": "provider-failed"
+         *       }
+         *     }
+         */
+        ResponseEvent: components["schemas"]["ResponseProgress"] | components["schemas"]["ResponseItemProgress"] | components["schemas"]["ResponsePartProgress"] | components["schemas"]["ResponseTextDelta"] | components["schemas"]["ResponseTextDone"] | components["schemas"]["ResponseArgumentsDelta"] | components["schemas"]["ResponseArgumentsDone"] | components["schemas"]["ResponseFailure"];
         /**
          * ModelList
          * @description All models that the key may use.
@@ -13111,23 +13624,7 @@ export interface operations {
                              * @description A text, or texts and images in their order.
                              * @example And since when?
                              */
-                            content: string | {
-                                /**
-                                 * @description `text` with `text`, or `image` with `url`.
-                                 * @example text
-                                 */
-                                type: ("text" | "image") | components["schemas"]["OtherValue"];
-                                /**
-                                 * @description The text.
-                                 * @example What is in this picture?
-                                 */
-                                text?: string;
-                                /**
-                                 * @description Address of the image.
-                                 * @example https://images.example.com/a.png
-                                 */
-                                url?: string;
-                            }[];
+                            content: string | components["schemas"]["RenderedParts"];
                             /** @description The calls that the assistant asked for. */
                             tool_calls?: components["schemas"]["ToolCall"][];
                             /**

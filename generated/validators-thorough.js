@@ -406,21 +406,18 @@ const schema46 = {"title":"Strict","type":"boolean","description":"Part of the c
 const schema47 = {"title":"ProviderId","type":"string","description":"Id of a provider, as `GET /api/v1/providers` lists it.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["openai"]};
 const schema48 = {"title":"ModelId","type":"string","description":"Id of a model, as the provider writes it. A model that is not in the provider's list is also passed on.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]};
 const schema49 = {"title":"GenerationParametersInput","type":["object","null"],"description":"How the model generates. For each member that is left out, the provider uses its default. `null` means none. Part of the content: a change creates a new version.","additionalProperties":false,"properties":{"temperature":{"type":"number","description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":"number","description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"top_k":{"type":"integer","description":"Number of the most probable tokens that the model chooses from.","minimum":1,"maximum":100000,"examples":[40]},"max_output_tokens":{"type":"integer","description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":"array","description":"Texts that end the answer. They are not part of it.","minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"examples":[["###"]]},"seed":{"type":"integer","description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":"number","description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":"number","description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":"string","description":"How much the model reasons before it answers.","title":"ReasoningEffort","enum":["none","minimal","low","medium","high","xhigh"],"examples":["low"]},"parallel_tool_calls":{"type":"boolean","description":"Whether the model can call several tools at the same time.","examples":[false]}},"examples":[{"temperature":0.2,"max_output_tokens":500}]};
-const schema54 = {"title":"ToolChoiceInput","description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named. `null` means `auto`. Part of the content: a change creates a new version.","anyOf":[{"type":["string","null"],"title":"ToolChoiceMode","enum":["auto","none","required",null]},{"type":"object","title":"ChosenTool","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}],"examples":["auto"]};
-const schema55 = {"title":"ProviderOptions","type":["object","null"],"description":"Options by the id of their provider, with the names that the provider's API or package uses. A call gets only those of its provider. The service accepts options that change how a model answers. It refuses options that it sets itself (model, messages, limits, tools, formats) and options that reach other places (addresses, headers, files, stored data). At most 16 KiB. `null` means none. Part of the content: a change creates a new version.","maxProperties":20,"propertyNames":{"type":"string","pattern":"^[!-~]{1,200}$","maxLength":200},"additionalProperties":{"type":"object","maxProperties":50,"propertyNames":{"type":"string","maxLength":100},"additionalProperties":true},"examples":[{"anthropic":{"effort":"low"}}]};
-const schema59 = {"title":"Retries","type":"integer","description":"How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. What was surely not billed is repeated in any case; all together are at most three calls to this provider. Part of the content: a change creates a new version.","minimum":0,"maximum":2,"examples":[1]};
-const schema60 = {"title":"TestSettings","description":"Any JSON value of at most 16 KiB (as compact JSON in UTF-8), for the tool that edits the prompt. `null` means no value. Metadata; the service does not interpret it.","examples":[{"temperature":0.2,"sample_tickets":["export-button","double-charge"]}]};
+const schema62 = {"title":"Retries","type":"integer","description":"How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. What was surely not billed is repeated in any case; all together are at most three calls to this provider. Part of the content: a change creates a new version.","minimum":0,"maximum":2,"examples":[1]};
+const schema63 = {"title":"TestSettings","description":"Any JSON value of at most 16 KiB (as compact JSON in UTF-8), for the tool that edits the prompt. `null` means no value. Metadata; the service does not interpret it.","examples":[{"temperature":0.2,"sample_tickets":["export-button","double-charge"]}]};
 const func7 = Object.prototype.hasOwnProperty;
 const pattern6 = new RegExp("\\S", "u");
 const pattern7 = new RegExp("^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", "u");
 const pattern8 = new RegExp("^[a-z0-9]+(-[a-z0-9]+)*$", "u");
 const pattern9 = new RegExp("^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "u");
 const pattern10 = new RegExp("^[!-~]{1,200}$", "u");
-const pattern12 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 const schema39 = {"title":"MessagesInput","type":"array","description":"The chat messages of a prompt, in order. Part of the content: a change creates a new version.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/MessageInput"},"examples":[[{"role":"system","content":"You summarise support tickets in three sentences, in a {{tone}} tone."},{"role":"user","content":"Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"}]]};
 const schema40 = {"title":"MessageInput","type":"object","description":"One message of a prompt, in a request.","additionalProperties":false,"required":["role","content"],"properties":{"role":{"$ref":"contract#/$defs/MessageRole"},"content":{"$ref":"contract#/$defs/MessageContent"}},"examples":[{"role":"user","content":"Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"}]};
 const schema41 = {"title":"MessageRole","type":"string","description":"Role of the speaker. `system` gives instructions, `user` asks, `assistant` is an example of an answer.","enum":["system","user","assistant"],"examples":["user"]};
-const schema42 = {"type":["string","array"],"title":"MessageContent","maxLength":1000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"description":"Text with placeholders, or a list of texts and images, whose `text` and `url` have placeholders too. An invocation\nfills them in.\n\n| Written | Becomes |\n|---|---|\n| `{{name}}` | the value of `name` |\n| `{{name\\|text}}` | the value of `name`, or `text`, exactly as written, if there is no value |\n| `\\{{` | a literal `{{` |\n\nSpaces and tabs around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, continue with letters,\ndigits, `_`, `.` and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs\nno escaping. Text that looks like a placeholder but is not one (`{{name}`, `{{user name}}`, `{{#if x}}`) is also plain\ntext; `warnings` lists it when the prompt is saved.\n\nA placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty\nstring if the variable is declared. If there is none, the invocation fails with `missing-variables`. Placeholders in a\nfilled-in value are not replaced.\n\nStrings are inserted unchanged. Other values are inserted as compact JSON: without spaces, with numbers in their\nshortest form (`1.0` as `1`, `1e2` as `100`). The members of an object keep their order, except that names that are\nwhole numbers below 4294967295, such as `\"7\"`, come first, in ascending order. If a name occurs twice, the last member\ncounts.\n\nAll messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units). A larger prompt is\nnot sent; the answer is `rendered-prompt-too-large`.","examples":["Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"]};
+const schema42 = {"type":["string","array"],"title":"MessageContent","maxLength":1000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"examples":["Ticket from {{customer_name|a customer}}:\n\n{{ticket}}"],"description":"Text with placeholders, or a list of texts and images, whose `text` and `url` have placeholders too. An invocation\nfills them in.\n\n| Written | Becomes |\n|---|---|\n| `{{name}}` | the value of `name` |\n| `{{name\\|text}}` | the value of `name`, or `text`, exactly as written, if there is no value |\n| `\\{{` | a literal `{{` |\n\nSpaces and tabs around a name are allowed: `{{ name }}`. Names begin with a letter or `_`, continue with letters,\ndigits, `_`, `.` and `-`, and have at most 64 characters. Everything else between braces is plain text, so JSON needs\nno escaping. Text that looks like a placeholder but is not one (`{{name}`, `{{user name}}`, `{{#if x}}`) is also plain\ntext; `warnings` lists it when the prompt is saved.\n\nA placeholder takes the first of these: the supplied value, the definition's `default`, the inline default, the empty\nstring if the variable is declared. If there is none, the invocation fails with `missing-variables`. Placeholders in a\nfilled-in value are not replaced.\n\nStrings are inserted unchanged. Other values are inserted as compact JSON: without spaces, with numbers in their\nshortest form (`1.0` as `1`, `1e2` as `100`). The members of an object keep their order, except that names that are\nwhole numbers below 4294967295, such as `\"7\"`, come first, in ascending order. If a name occurs twice, the last member\ncounts.\n\nAll messages of a rendered prompt together have at most 4,194,304 characters (UTF-16 code units). A larger prompt is\nnot sent; the answer is `rendered-prompt-too-large`."};
 const schema43 = {"title":"ContentPartInput","type":"object","description":"A part of a message: a text or an image.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ContentPartType","description":"`text` with `text`, or `image` with `url`.","enum":["text","image"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":1000000,"examples":["What is in this picture of {{product}}?"]},"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/{{picture}}.png"]}},"if":{"properties":{"type":{"const":"image"}}},"then":{"required":["url"],"properties":{"url":{},"text":false}},"else":{"required":["text"],"properties":{"text":{},"url":false}},"examples":[{"type":"text","text":"What is in this picture of {{product}}?"}]};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -846,6 +843,7 @@ validate25.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema50 = {"title":"ResponseFormatInput","type":["object","null"],"description":"The form of the answer: any text, or JSON. The text of a JSON answer is parsed into `object` and checked against `schema`; without `schema`, any JSON is valid. `null` means text. Part of the content: a change creates a new version.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseFormatType","description":"`text`, without other members, or `json`.","enum":["text","json"],"examples":["json"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"name":{"type":"string","description":"Name of the schema, for the model. For a provider without such a member (Anthropic, Google, Bedrock, Cohere) it becomes the `title` of the schema, unless this has its own.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":"string","description":"Purpose of the answer, for the model. For a provider without such a member it becomes the `description` of the schema, unless this has its own.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":"boolean","description":"Whether the provider has to follow the schema exactly. Where it cannot, for example because it gets the schema as a function, this is `unsupported-by-provider`.","examples":[true]}},"if":{"properties":{"type":{"const":"text"}}},"then":{"maxProperties":1},"examples":[{"type":"json","name":"triage","schema":{"type":"object","properties":{"priority":{"type":"string","enum":["low","high"]}},"required":["priority"],"additionalProperties":false}}]};
 const schema51 = {"title":"JsonSchema","type":"object","description":"A JSON Schema (draft-07, or 2020-12 if `$schema` is left out) of at most 64 KiB and 32 levels. References start with `#` and stay within the schema. Patterns have no look-around and no back-references. `format` is not checked. The schemas of a request have at most 1 MiB together, and their patterns about 16,000 characters.","maxProperties":1000,"propertyNames":{"type":"string","maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"priority":{"type":"string","enum":["low","high"]}},"required":["priority"],"additionalProperties":false}]};
+const pattern12 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1106,7 +1104,201 @@ return errors === 0;
 }
 validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema52 = {"title":"ToolsInput","type":["array","null"],"description":"Functions that the model can ask its caller to run. The service passes their calls on and never runs them. `null` means none. Part of the content: a change creates a new version.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["name","parameters"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":"string","description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":"boolean","description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}},"examples":[[{"name":"find_customer","description":"Finds a customer by name","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]};
+const schema52 = {"title":"ToolsInput","type":["array","null"],"description":"Functions that the model can ask its caller to run. The service passes their calls on and never runs them. `null` means none. Part of the content: a change creates a new version.","maxItems":128,"items":{"$ref":"contract#/$defs/ToolInput"},"examples":[[{"name":"find_customer","description":"Finds a customer by name","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]};
+const schema53 = {"type":"object","title":"ToolInput","description":"A function.","additionalProperties":false,"required":["name","parameters"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":"string","description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":"boolean","description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}},"examples":[{"name":"find_customer","description":"Finds a customer by name","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]};
+
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate34.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.parameters === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "parameters"},message:"must have required property '"+"parameters"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "name") || (key0 === "description")) || (key0 === "parameters")) || (key0 === "strict"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(data0.length > 64 && (data0.length > 128 || func1(data0) > 64)){
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!pattern12.test(data0)){
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.description !== undefined){
+let data1 = data.description;
+if(typeof data1 === "string"){
+if(data1.length > 4000 && (data1.length > 8000 || func1(data1) > 4000)){
+const err6 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.parameters !== undefined){
+let data2 = data.parameters;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(Object.keys(data2).length > 1000){
+const err8 = {instancePath:instancePath+"/parameters",schemaPath:"contract#/$defs/JsonSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+for(const key1 in data2){
+const _errs9 = errors;
+if(typeof key1 === "string"){
+if(key1.length > 1000 && (key1.length > 2000 || func1(key1) > 1000)){
+const err9 = {instancePath:instancePath+"/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key1};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key1};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var valid2 = _errs9 === errors;
+if(!valid2){
+const err11 = {instancePath:instancePath+"/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key1},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/parameters",schemaPath:"contract#/$defs/JsonSchema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.strict !== undefined){
+if(typeof data.strict !== "boolean"){
+const err13 = {instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+validate34.errors = vErrors;
+return errors === 0;
+}
+validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1141,10 +1333,59 @@ errors++;
 }
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.name === undefined){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(!(validate34(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
+errors = vErrors.length;
+}
+}
+}
+validate33.errors = vErrors;
+return errors === 0;
+}
+validate33.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema55 = {"title":"ToolChoiceInput","description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named. `null` means `auto`. Part of the content: a change creates a new version.","anyOf":[{"type":["string","null"],"title":"ToolChoiceMode","enum":["auto","none","required",null]},{"$ref":"contract#/$defs/ChosenTool"}],"examples":["auto"]};
+const schema56 = {"type":"object","title":"ChosenTool","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"examples":[{"name":"find_customer"}]};
+
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate37.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if((typeof data !== "string") && (data !== null)){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: schema55.anyOf[0].type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(!((((data === "auto") || (data === "none")) || (data === "required")) || (data === null))){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema55.anyOf[0].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+const _errs3 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err2 = {instancePath,schemaPath:"contract#/$defs/ChosenTool/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1153,8 +1394,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(data0.parameters === undefined){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/required",keyword:"required",params:{missingProperty: "parameters"},message:"must have required property '"+"parameters"+"'"};
+for(const key0 in data){
+if(!(key0 === "name")){
+const err3 = {instancePath,schemaPath:"contract#/$defs/ChosenTool/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1163,9 +1405,12 @@ vErrors.push(err3);
 }
 errors++;
 }
-for(const key0 in data0){
-if(!((((key0 === "name") || (key0 === "description")) || (key0 === "parameters")) || (key0 === "strict"))){
-const err4 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(data0.length > 64 && (data0.length > 128 || func1(data0) > 64)){
+const err4 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ChosenTool/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1174,12 +1419,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-}
-if(data0.name !== undefined){
-let data1 = data0.name;
-if(typeof data1 === "string"){
-if(data1.length > 64 && (data1.length > 128 || func1(data1) > 64)){
-const err5 = {instancePath:instancePath+"/" + i0+"/name",schemaPath:"#/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern12.test(data0)){
+const err5 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ChosenTool/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1188,8 +1429,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!pattern12.test(data1)){
-const err6 = {instancePath:instancePath+"/" + i0+"/name",schemaPath:"#/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+}
+else {
+const err6 = {instancePath:instancePath+"/name",schemaPath:"contract#/$defs/ChosenTool/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1199,8 +1441,147 @@ vErrors.push(err6);
 errors++;
 }
 }
+}
 else {
-const err7 = {instancePath:instancePath+"/" + i0+"/name",schemaPath:"#/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err7 = {instancePath,schemaPath:"contract#/$defs/ChosenTool/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var props0 = true;
+}
+if(!valid0){
+const err8 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate37.errors = vErrors;
+evaluated0.props = props0;
+return errors === 0;
+}
+validate37.evaluated = {"dynamicProps":true,"dynamicItems":false};
+
+const schema57 = {"title":"ProviderOptions","type":["object","null"],"description":"Options by the id of their provider, with the names that the provider's API or package uses. A call gets only those of its provider. The service accepts options that change how a model answers. It refuses options that it sets itself (model, messages, limits, tools, formats) and options that reach other places (addresses, headers, files, stored data). At most 16 KiB. `null` means none. Part of the content: a change creates a new version.","maxProperties":20,"propertyNames":{"type":"string","pattern":"^[!-~]{1,200}$","maxLength":200},"additionalProperties":{"$ref":"contract#/$defs/OptionsOfProvider"},"examples":[{"anthropic":{"effort":"low"}}]};
+const schema58 = {"type":"object","title":"OptionsOfProvider","description":"Options of one provider.","maxProperties":50,"propertyNames":{"type":"string","maxLength":100},"additionalProperties":true,"examples":[{"effort":"low"}]};
+
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate39.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema57.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length > 20){
+const err1 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 20},message:"must NOT have more than 20 properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+const _errs1 = errors;
+if(typeof key0 === "string"){
+if(key0.length > 200 && (key0.length > 400 || func1(key0) > 200)){
+const err2 = {instancePath,schemaPath:"#/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern10.test(key0)){
+const err3 = {instancePath,schemaPath:"#/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,200}$"},message:"must match pattern \""+"^[!-~]{1,200}$"+"\"",propertyName:key0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+const err5 = {instancePath,schemaPath:"#/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+for(const key1 in data){
+let data0 = data[key1];
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(Object.keys(data0).length > 50){
+const err6 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/OptionsOfProvider/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+for(const key2 in data0){
+const _errs7 = errors;
+if(typeof key2 === "string"){
+if(key2.length > 100 && (key2.length > 200 || func1(key2) > 100)){
+const err7 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/OptionsOfProvider/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1210,11 +1591,8 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data0.description !== undefined){
-let data2 = data0.description;
-if(typeof data2 === "string"){
-if(data2.length > 4000 && (data2.length > 8000 || func1(data2) > 4000)){
-const err8 = {instancePath:instancePath+"/" + i0+"/description",schemaPath:"#/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+else {
+const err8 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/OptionsOfProvider/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1223,9 +1601,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-else {
-const err9 = {instancePath:instancePath+"/" + i0+"/description",schemaPath:"#/items/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var valid3 = _errs7 === errors;
+if(!valid3){
+const err9 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/OptionsOfProvider/propertyNames",keyword:"propertyNames",params:{propertyName: key2},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1235,11 +1613,9 @@ vErrors.push(err9);
 errors++;
 }
 }
-if(data0.parameters !== undefined){
-let data3 = data0.parameters;
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(Object.keys(data3).length > 1000){
-const err10 = {instancePath:instancePath+"/" + i0+"/parameters",schemaPath:"contract#/$defs/JsonSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+}
+else {
+const err10 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/OptionsOfProvider/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1248,91 +1624,20 @@ vErrors.push(err10);
 }
 errors++;
 }
-for(const key1 in data3){
-const _errs11 = errors;
-if(typeof key1 === "string"){
-if(key1.length > 1000 && (key1.length > 2000 || func1(key1) > 1000)){
-const err11 = {instancePath:instancePath+"/" + i0+"/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key1};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
 }
 }
-else {
-const err12 = {instancePath:instancePath+"/" + i0+"/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key1};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-var valid4 = _errs11 === errors;
-if(!valid4){
-const err13 = {instancePath:instancePath+"/" + i0+"/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key1},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-}
-else {
-const err14 = {instancePath:instancePath+"/" + i0+"/parameters",schemaPath:"contract#/$defs/JsonSchema/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-if(data0.strict !== undefined){
-if(typeof data0.strict !== "boolean"){
-const err15 = {instancePath:instancePath+"/" + i0+"/strict",schemaPath:"#/items/properties/strict/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-}
-else {
-const err16 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-}
-validate33.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
-validate33.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate39.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema56 = {"title":"FallbacksInput","type":["array","null"],"description":"Providers and models that are called in this order if the selected one fails in a way that another may not: time-out, rate limit, server error, refused credentials, invalid answer. `null` means none. Part of the content: a change creates a new version.","maxItems":5,"items":{"$ref":"contract#/$defs/TestTargetInput"},"examples":[[{"provider":"anthropic"},{"provider":"echo","model":"echo-upper"}]]};
-const schema57 = {"title":"TestTargetInput","type":"object","description":"One provider and model to run the prompt on.","additionalProperties":false,"required":["provider"],"properties":{"provider":{"$ref":"contract#/$defs/ProviderId"},"model":{"type":"string","description":"Id of the model. Default: the provider's default model.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]}},"examples":[{"provider":"openai","model":"gpt-4.1-mini"}]};
+const schema59 = {"title":"FallbacksInput","type":["array","null"],"description":"Providers and models that are called in this order if the selected one fails in a way that another may not: time-out, rate limit, server error, refused credentials, invalid answer. `null` means none. Part of the content: a change creates a new version.","maxItems":5,"items":{"$ref":"contract#/$defs/TestTargetInput"},"examples":[[{"provider":"anthropic"},{"provider":"echo","model":"echo-upper"}]]};
+const schema60 = {"title":"TestTargetInput","type":"object","description":"One provider and model to run the prompt on.","additionalProperties":false,"required":["provider"],"properties":{"provider":{"$ref":"contract#/$defs/ProviderId"},"model":{"type":"string","description":"Id of the model. Default: the provider's default model.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]}},"examples":[{"provider":"openai","model":"gpt-4.1-mini"}]};
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate36.evaluated;
+const evaluated0 = validate42.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1443,16 +1748,16 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
-validate36.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate35.evaluated;
+const evaluated0 = validate41.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1460,7 +1765,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema56.type},message:"must be array,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema59.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1482,16 +1787,16 @@ errors++;
 }
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate36(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
+if(!(validate42(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
 errors = vErrors.length;
 }
 }
 }
-validate35.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
-validate35.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate41.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -2327,12 +2632,27 @@ errors = vErrors.length;
 }
 }
 if(data.tool_choice !== undefined){
-let data26 = data.tool_choice;
-const _errs69 = errors;
-let valid18 = false;
-const _errs70 = errors;
-if((typeof data26 !== "string") && (data26 !== null)){
-const err67 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/0/type",keyword:"type",params:{type: schema54.anyOf[0].type},message:"must be string,null"};
+if(!(validate37(data.tool_choice, {instancePath:instancePath+"/tool_choice",parentData:data,parentDataProperty:"tool_choice",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+errors = vErrors.length;
+}
+}
+if(data.provider_options !== undefined){
+if(!(validate39(data.provider_options, {instancePath:instancePath+"/provider_options",parentData:data,parentDataProperty:"provider_options",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
+errors = vErrors.length;
+}
+}
+if(data.fallbacks !== undefined){
+if(!(validate41(data.fallbacks, {instancePath:instancePath+"/fallbacks",parentData:data,parentDataProperty:"fallbacks",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+errors = vErrors.length;
+}
+}
+if(data.retries !== undefined){
+let data29 = data.retries;
+if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
+const err67 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -2341,8 +2661,9 @@ vErrors.push(err67);
 }
 errors++;
 }
-if(!((((data26 === "auto") || (data26 === "none")) || (data26 === "required")) || (data26 === null))){
-const err68 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema54.anyOf[0].enum},message:"must be equal to one of the allowed values"};
+if((typeof data29 == "number") && (isFinite(data29))){
+if(data29 > 2 || isNaN(data29)){
+const err68 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -2351,12 +2672,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-var _valid0 = _errs70 === errors;
-valid18 = valid18 || _valid0;
-const _errs72 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.name === undefined){
-const err69 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data29 < 0 || isNaN(data29)){
+const err69 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -2365,269 +2682,16 @@ vErrors.push(err69);
 }
 errors++;
 }
-for(const key5 in data26){
-if(!(key5 === "name")){
-const err70 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+}
+}
+}
+else {
+const err70 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err70];
 }
 else {
 vErrors.push(err70);
-}
-errors++;
-}
-}
-if(data26.name !== undefined){
-let data27 = data26.name;
-if(typeof data27 === "string"){
-if(data27.length > 64 && (data27.length > 128 || func1(data27) > 64)){
-const err71 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err71];
-}
-else {
-vErrors.push(err71);
-}
-errors++;
-}
-if(!pattern12.test(data27)){
-const err72 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
-if(vErrors === null){
-vErrors = [err72];
-}
-else {
-vErrors.push(err72);
-}
-errors++;
-}
-}
-else {
-const err73 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err73];
-}
-else {
-vErrors.push(err73);
-}
-errors++;
-}
-}
-}
-else {
-const err74 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err74];
-}
-else {
-vErrors.push(err74);
-}
-errors++;
-}
-var _valid0 = _errs72 === errors;
-valid18 = valid18 || _valid0;
-if(!valid18){
-const err75 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err75];
-}
-else {
-vErrors.push(err75);
-}
-errors++;
-}
-else {
-errors = _errs69;
-if(vErrors !== null){
-if(_errs69){
-vErrors.length = _errs69;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.provider_options !== undefined){
-let data28 = data.provider_options;
-if((!(data28 && typeof data28 == "object" && !Array.isArray(data28))) && (data28 !== null)){
-const err76 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/type",keyword:"type",params:{type: schema55.type},message:"must be object,null"};
-if(vErrors === null){
-vErrors = [err76];
-}
-else {
-vErrors.push(err76);
-}
-errors++;
-}
-if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
-if(Object.keys(data28).length > 20){
-const err77 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/maxProperties",keyword:"maxProperties",params:{limit: 20},message:"must NOT have more than 20 properties"};
-if(vErrors === null){
-vErrors = [err77];
-}
-else {
-vErrors.push(err77);
-}
-errors++;
-}
-for(const key6 in data28){
-const _errs80 = errors;
-if(typeof key6 === "string"){
-if(key6.length > 200 && (key6.length > 400 || func1(key6) > 200)){
-const err78 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
-if(vErrors === null){
-vErrors = [err78];
-}
-else {
-vErrors.push(err78);
-}
-errors++;
-}
-if(!pattern10.test(key6)){
-const err79 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,200}$"},message:"must match pattern \""+"^[!-~]{1,200}$"+"\"",propertyName:key6};
-if(vErrors === null){
-vErrors = [err79];
-}
-else {
-vErrors.push(err79);
-}
-errors++;
-}
-}
-else {
-const err80 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key6};
-if(vErrors === null){
-vErrors = [err80];
-}
-else {
-vErrors.push(err80);
-}
-errors++;
-}
-var valid21 = _errs80 === errors;
-if(!valid21){
-const err81 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames",keyword:"propertyNames",params:{propertyName: key6},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err81];
-}
-else {
-vErrors.push(err81);
-}
-errors++;
-}
-}
-for(const key7 in data28){
-let data29 = data28[key7];
-if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
-if(Object.keys(data29).length > 50){
-const err82 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
-if(vErrors === null){
-vErrors = [err82];
-}
-else {
-vErrors.push(err82);
-}
-errors++;
-}
-for(const key8 in data29){
-const _errs85 = errors;
-if(typeof key8 === "string"){
-if(key8.length > 100 && (key8.length > 200 || func1(key8) > 100)){
-const err83 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key8};
-if(vErrors === null){
-vErrors = [err83];
-}
-else {
-vErrors.push(err83);
-}
-errors++;
-}
-}
-else {
-const err84 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key8};
-if(vErrors === null){
-vErrors = [err84];
-}
-else {
-vErrors.push(err84);
-}
-errors++;
-}
-var valid23 = _errs85 === errors;
-if(!valid23){
-const err85 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames",keyword:"propertyNames",params:{propertyName: key8},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err85];
-}
-else {
-vErrors.push(err85);
-}
-errors++;
-}
-}
-}
-else {
-const err86 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err86];
-}
-else {
-vErrors.push(err86);
-}
-errors++;
-}
-}
-}
-}
-if(data.fallbacks !== undefined){
-if(!(validate35(data.fallbacks, {instancePath:instancePath+"/fallbacks",parentData:data,parentDataProperty:"fallbacks",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
-errors = vErrors.length;
-}
-}
-if(data.retries !== undefined){
-let data31 = data.retries;
-if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
-const err87 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err87];
-}
-else {
-vErrors.push(err87);
-}
-errors++;
-}
-if((typeof data31 == "number") && (isFinite(data31))){
-if(data31 > 2 || isNaN(data31)){
-const err88 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
-if(vErrors === null){
-vErrors = [err88];
-}
-else {
-vErrors.push(err88);
-}
-errors++;
-}
-if(data31 < 0 || isNaN(data31)){
-const err89 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err89];
-}
-else {
-vErrors.push(err89);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err90 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err90];
-}
-else {
-vErrors.push(err90);
 }
 errors++;
 }
@@ -2657,14 +2721,14 @@ return errors === 0;
 }
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getPromptParameters = validate40;
-const schema61 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptParameters"};
+export const getPromptParameters = validate46;
+const schema64 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptParameters"};
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getPromptParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate40.evaluated;
+const evaluated0 = validate46.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2830,19 +2894,19 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
-validate40.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate46.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updatePromptParameters = validate41;
-const schema62 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updatePromptParameters"};
+export const updatePromptParameters = validate47;
+const schema65 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updatePromptParameters"};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updatePromptParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate41.evaluated;
+const evaluated0 = validate47.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3008,29 +3072,29 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
-validate41.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate47.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updatePromptBody = validate42;
-const schema63 = {"$ref":"contract#/$defs/PromptUpdate","$id":"updatePromptBody"};
-const schema64 = {"title":"PromptUpdate","type":"object","description":"Any of the fields. `null` clears `description`, `variables`, `selected_provider`, `selected_model`, `parameters`,\n`response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `test_settings`. `id`, `version`,\n`created_at`, `updated_at` and `warnings` cannot be changed; you can send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/PromptName"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":["string","null"],"description":"Purpose of the prompt. `null` clears it.","maxLength":4000,"examples":["Three-sentence summary of a ticket for the shift handover."]},"messages":{"$ref":"contract#/$defs/MessagesInput"},"variables":{"type":["object","null"],"description":"Variables by name. Part of the content: a change creates a new version. `null` clears them.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"$ref":"contract#/$defs/VariableDefinitionInput"}},"strict":{"$ref":"contract#/$defs/Strict"},"selected_provider":{"type":["string","null"],"description":"Id of the provider that invocations use. Part of the content: a change creates a new version. `null` clears it.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["openai"]},"selected_model":{"type":["string","null"],"description":"Id of the model that invocations use. Part of the content: a change creates a new version. `null` clears it.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"test_settings":{"$ref":"contract#/$defs/TestSettings"},"id":{"$ref":"contract#/$defs/PromptId"},"version":{"$ref":"contract#/$defs/VersionNumber"},"labels":{"type":"object","description":"The versions that labels name. Any value is accepted and ignored, because others can move labels at any time. To move a label, use `PUT …/labels/{label}`.","maxProperties":20,"propertyNames":{"$ref":"contract#/$defs/LabelName"},"additionalProperties":{"$ref":"contract#/$defs/VersionNumber"},"examples":[{"production":1,"staging":2}]},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"},"warnings":{"type":"array","description":"Warnings about the current content. They cannot be changed.","maxItems":200,"items":{"$ref":"contract#/$defs/IgnoredObject"}}},"examples":[{"selected_provider":"openai","selected_model":"gpt-4.1-mini"}]};
-const schema75 = {"title":"PromptId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]};
-const schema76 = {"title":"VersionNumber","type":"integer","description":"Number of a version. Versions are numbered 1, 2, 3 …","minimum":1,"maximum":2147483647,"examples":[2]};
-const schema77 = {"title":"LabelName","type":"string","description":"Name of a label: a lower-case letter, then lower-case letters, digits and hyphens. It cannot be `latest`.","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]};
-const schema79 = {"title":"DateTimeInput","type":"string","description":"Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).","format":"date-time","maxLength":64,"examples":["2027-06-30T23:59:59+02:00"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"};
-const schema81 = {"title":"IgnoredObject","type":"object","description":"An object that the server sets, as GET returned it.","maxProperties":50,"propertyNames":{"pattern":"^[a-z_]+$","maxLength":100},"additionalProperties":true,"examples":[{"started_at":"2026-11-06T09:00:00.000Z"}]};
-const pattern29 = new RegExp("^latest$", "u");
-const pattern30 = new RegExp("^[a-z][a-z0-9-]{0,31}$", "u");
-const pattern31 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$", "u");
-const pattern33 = new RegExp("^[a-z_]+$", "u");
+export const updatePromptBody = validate48;
+const schema66 = {"$ref":"contract#/$defs/PromptUpdate","$id":"updatePromptBody"};
+const schema67 = {"title":"PromptUpdate","type":"object","description":"Any of the fields. `null` clears `description`, `variables`, `selected_provider`, `selected_model`, `parameters`,\n`response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `test_settings`. `id`, `version`,\n`created_at`, `updated_at` and `warnings` cannot be changed; you can send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/PromptName"},"slug":{"$ref":"contract#/$defs/Slug"},"description":{"type":["string","null"],"description":"Purpose of the prompt. `null` clears it.","maxLength":4000,"examples":["Three-sentence summary of a ticket for the shift handover."]},"messages":{"$ref":"contract#/$defs/MessagesInput"},"variables":{"type":["object","null"],"description":"Variables by name. Part of the content: a change creates a new version. `null` clears them.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"$ref":"contract#/$defs/VariableDefinitionInput"}},"strict":{"$ref":"contract#/$defs/Strict"},"selected_provider":{"type":["string","null"],"description":"Id of the provider that invocations use. Part of the content: a change creates a new version. `null` clears it.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["openai"]},"selected_model":{"type":["string","null"],"description":"Id of the model that invocations use. Part of the content: a change creates a new version. `null` clears it.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"test_settings":{"$ref":"contract#/$defs/TestSettings"},"id":{"$ref":"contract#/$defs/PromptId"},"version":{"$ref":"contract#/$defs/VersionNumber"},"labels":{"type":"object","description":"The versions that labels name. Any value is accepted and ignored, because others can move labels at any time. To move a label, use `PUT …/labels/{label}`.","maxProperties":20,"propertyNames":{"$ref":"contract#/$defs/LabelName"},"additionalProperties":{"$ref":"contract#/$defs/VersionNumber"},"examples":[{"production":1,"staging":2}]},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"},"warnings":{"type":"array","description":"Warnings about the current content. They cannot be changed.","maxItems":200,"items":{"$ref":"contract#/$defs/IgnoredObject"}}},"examples":[{"selected_provider":"openai","selected_model":"gpt-4.1-mini"}]};
+const schema76 = {"title":"PromptId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]};
+const schema77 = {"title":"VersionNumber","type":"integer","description":"Number of a version. Versions are numbered 1, 2, 3 …","minimum":1,"maximum":2147483647,"examples":[2]};
+const schema78 = {"title":"LabelName","type":"string","description":"Name of a label: a lower-case letter, then lower-case letters, digits and hyphens. It cannot be `latest`.","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]};
+const schema80 = {"title":"DateTimeInput","type":"string","description":"Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).","format":"date-time","maxLength":64,"examples":["2027-06-30T23:59:59+02:00"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"};
+const schema82 = {"title":"IgnoredObject","type":"object","description":"An object that the server sets, as GET returned it.","maxProperties":50,"propertyNames":{"pattern":"^[a-z_]+$","maxLength":100},"additionalProperties":true,"examples":[{"started_at":"2026-11-06T09:00:00.000Z"}]};
+const pattern27 = new RegExp("^latest$", "u");
+const pattern28 = new RegExp("^[a-z][a-z0-9-]{0,31}$", "u");
+const pattern29 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$", "u");
+const pattern31 = new RegExp("^[a-z_]+$", "u");
 const formats0 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate43.evaluated;
+const evaluated0 = validate49.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3039,7 +3103,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema64.properties, key0))){
+if(!(func7.call(schema67.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -3179,7 +3243,7 @@ errors++;
 if(data.description !== undefined){
 let data2 = data.description;
 if((typeof data2 !== "string") && (data2 !== null)){
-const err11 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema64.properties.description.type},message:"must be string,null"};
+const err11 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema67.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -3210,7 +3274,7 @@ errors = vErrors.length;
 if(data.variables !== undefined){
 let data4 = data.variables;
 if((!(data4 && typeof data4 == "object" && !Array.isArray(data4))) && (data4 !== null)){
-const err13 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/type",keyword:"type",params:{type: schema64.properties.variables.type},message:"must be object,null"};
+const err13 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/type",keyword:"type",params:{type: schema67.properties.variables.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -3382,7 +3446,7 @@ errors++;
 if(data.selected_provider !== undefined){
 let data10 = data.selected_provider;
 if((typeof data10 !== "string") && (data10 !== null)){
-const err27 = {instancePath:instancePath+"/selected_provider",schemaPath:"#/properties/selected_provider/type",keyword:"type",params:{type: schema64.properties.selected_provider.type},message:"must be string,null"};
+const err27 = {instancePath:instancePath+"/selected_provider",schemaPath:"#/properties/selected_provider/type",keyword:"type",params:{type: schema67.properties.selected_provider.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -3417,7 +3481,7 @@ errors++;
 if(data.selected_model !== undefined){
 let data11 = data.selected_model;
 if((typeof data11 !== "string") && (data11 !== null)){
-const err30 = {instancePath:instancePath+"/selected_model",schemaPath:"#/properties/selected_model/type",keyword:"type",params:{type: schema64.properties.selected_model.type},message:"must be string,null"};
+const err30 = {instancePath:instancePath+"/selected_model",schemaPath:"#/properties/selected_model/type",keyword:"type",params:{type: schema67.properties.selected_model.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -3840,12 +3904,27 @@ errors = vErrors.length;
 }
 }
 if(data.tool_choice !== undefined){
-let data26 = data.tool_choice;
-const _errs66 = errors;
-let valid15 = false;
-const _errs67 = errors;
-if((typeof data26 !== "string") && (data26 !== null)){
-const err65 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/0/type",keyword:"type",params:{type: schema54.anyOf[0].type},message:"must be string,null"};
+if(!(validate37(data.tool_choice, {instancePath:instancePath+"/tool_choice",parentData:data,parentDataProperty:"tool_choice",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+errors = vErrors.length;
+}
+}
+if(data.provider_options !== undefined){
+if(!(validate39(data.provider_options, {instancePath:instancePath+"/provider_options",parentData:data,parentDataProperty:"provider_options",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
+errors = vErrors.length;
+}
+}
+if(data.fallbacks !== undefined){
+if(!(validate41(data.fallbacks, {instancePath:instancePath+"/fallbacks",parentData:data,parentDataProperty:"fallbacks",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+errors = vErrors.length;
+}
+}
+if(data.retries !== undefined){
+let data29 = data.retries;
+if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
+const err65 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -3854,8 +3933,9 @@ vErrors.push(err65);
 }
 errors++;
 }
-if(!((((data26 === "auto") || (data26 === "none")) || (data26 === "required")) || (data26 === null))){
-const err66 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema54.anyOf[0].enum},message:"must be equal to one of the allowed values"};
+if((typeof data29 == "number") && (isFinite(data29))){
+if(data29 > 2 || isNaN(data29)){
+const err66 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -3864,12 +3944,8 @@ vErrors.push(err66);
 }
 errors++;
 }
-var _valid0 = _errs67 === errors;
-valid15 = valid15 || _valid0;
-const _errs69 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.name === undefined){
-const err67 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data29 < 0 || isNaN(data29)){
+const err67 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -3878,9 +3954,13 @@ vErrors.push(err67);
 }
 errors++;
 }
-for(const key5 in data26){
-if(!(key5 === "name")){
-const err68 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+}
+}
+if(data.id !== undefined){
+let data31 = data.id;
+if(typeof data31 === "string"){
+if(data31.length > 36 && (data31.length > 72 || func1(data31) > 36)){
+const err68 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/PromptId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -3889,12 +3969,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-}
-if(data26.name !== undefined){
-let data27 = data26.name;
-if(typeof data27 === "string"){
-if(data27.length > 64 && (data27.length > 128 || func1(data27) > 64)){
-const err69 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(!pattern7.test(data31)){
+const err69 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/PromptId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -3903,8 +3979,9 @@ vErrors.push(err69);
 }
 errors++;
 }
-if(!pattern12.test(data27)){
-const err70 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+}
+else {
+const err70 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/PromptId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -3914,8 +3991,10 @@ vErrors.push(err70);
 errors++;
 }
 }
-else {
-const err71 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.version !== undefined){
+let data32 = data.version;
+if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
+const err71 = {instancePath:instancePath+"/version",schemaPath:"contract#/$defs/VersionNumber/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -3924,10 +4003,9 @@ vErrors.push(err71);
 }
 errors++;
 }
-}
-}
-else {
-const err72 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data32 == "number") && (isFinite(data32))){
+if(data32 > 2147483647 || isNaN(data32)){
+const err72 = {instancePath:instancePath+"/version",schemaPath:"contract#/$defs/VersionNumber/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -3936,10 +4014,8 @@ vErrors.push(err72);
 }
 errors++;
 }
-var _valid0 = _errs69 === errors;
-valid15 = valid15 || _valid0;
-if(!valid15){
-const err73 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(data32 < 1 || isNaN(data32)){
+const err73 = {instancePath:instancePath+"/version",schemaPath:"contract#/$defs/VersionNumber/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -3948,22 +4024,13 @@ vErrors.push(err73);
 }
 errors++;
 }
-else {
-errors = _errs66;
-if(vErrors !== null){
-if(_errs66){
-vErrors.length = _errs66;
-}
-else {
-vErrors = null;
 }
 }
-}
-}
-if(data.provider_options !== undefined){
-let data28 = data.provider_options;
-if((!(data28 && typeof data28 == "object" && !Array.isArray(data28))) && (data28 !== null)){
-const err74 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/type",keyword:"type",params:{type: schema55.type},message:"must be object,null"};
+if(data.labels !== undefined){
+let data33 = data.labels;
+if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
+if(Object.keys(data33).length > 20){
+const err74 = {instancePath:instancePath+"/labels",schemaPath:"#/properties/labels/maxProperties",keyword:"maxProperties",params:{limit: 20},message:"must NOT have more than 20 properties"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -3972,9 +4039,13 @@ vErrors.push(err74);
 }
 errors++;
 }
-if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
-if(Object.keys(data28).length > 20){
-const err75 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/maxProperties",keyword:"maxProperties",params:{limit: 20},message:"must NOT have more than 20 properties"};
+for(const key5 in data33){
+const _errs79 = errors;
+const _errs82 = errors;
+const _errs83 = errors;
+if(typeof key5 === "string"){
+if(!pattern27.test(key5)){
+const err75 = {};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -3983,11 +4054,10 @@ vErrors.push(err75);
 }
 errors++;
 }
-for(const key6 in data28){
-const _errs77 = errors;
-if(typeof key6 === "string"){
-if(key6.length > 200 && (key6.length > 400 || func1(key6) > 200)){
-const err76 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
+}
+var valid20 = _errs83 === errors;
+if(valid20){
+const err76 = {instancePath:instancePath+"/labels",schemaPath:"contract#/$defs/LabelName/not",keyword:"not",params:{},message:"must NOT be valid",propertyName:key5};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -3996,8 +4066,20 @@ vErrors.push(err76);
 }
 errors++;
 }
-if(!pattern10.test(key6)){
-const err77 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,200}$"},message:"must match pattern \""+"^[!-~]{1,200}$"+"\"",propertyName:key6};
+else {
+errors = _errs82;
+if(vErrors !== null){
+if(_errs82){
+vErrors.length = _errs82;
+}
+else {
+vErrors = null;
+}
+}
+}
+if(typeof key5 === "string"){
+if(key5.length > 32 && (key5.length > 64 || func1(key5) > 32)){
+const err77 = {instancePath:instancePath+"/labels",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters",propertyName:key5};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -4006,9 +4088,8 @@ vErrors.push(err77);
 }
 errors++;
 }
-}
-else {
-const err78 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key6};
+if(!pattern28.test(key5)){
+const err78 = {instancePath:instancePath+"/labels",schemaPath:"contract#/$defs/LabelName/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9-]{0,31}$"},message:"must match pattern \""+"^[a-z][a-z0-9-]{0,31}$"+"\"",propertyName:key5};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -4017,9 +4098,9 @@ vErrors.push(err78);
 }
 errors++;
 }
-var valid18 = _errs77 === errors;
-if(!valid18){
-const err79 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames",keyword:"propertyNames",params:{propertyName: key6},message:"property name must be valid"};
+}
+else {
+const err79 = {instancePath:instancePath+"/labels",schemaPath:"contract#/$defs/LabelName/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key5};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -4028,12 +4109,9 @@ vErrors.push(err79);
 }
 errors++;
 }
-}
-for(const key7 in data28){
-let data29 = data28[key7];
-if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
-if(Object.keys(data29).length > 50){
-const err80 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
+var valid18 = _errs79 === errors;
+if(!valid18){
+const err80 = {instancePath:instancePath+"/labels",schemaPath:"#/properties/labels/propertyNames",keyword:"propertyNames",params:{propertyName: key5},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -4042,11 +4120,11 @@ vErrors.push(err80);
 }
 errors++;
 }
-for(const key8 in data29){
-const _errs82 = errors;
-if(typeof key8 === "string"){
-if(key8.length > 100 && (key8.length > 200 || func1(key8) > 100)){
-const err81 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key8};
+}
+for(const key6 in data33){
+let data34 = data33[key6];
+if(!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))){
+const err81 = {instancePath:instancePath+"/labels/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/VersionNumber/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -4055,9 +4133,9 @@ vErrors.push(err81);
 }
 errors++;
 }
-}
-else {
-const err82 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key8};
+if((typeof data34 == "number") && (isFinite(data34))){
+if(data34 > 2147483647 || isNaN(data34)){
+const err82 = {instancePath:instancePath+"/labels/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/VersionNumber/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -4066,9 +4144,8 @@ vErrors.push(err82);
 }
 errors++;
 }
-var valid20 = _errs82 === errors;
-if(!valid20){
-const err83 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames",keyword:"propertyNames",params:{propertyName: key8},message:"property name must be valid"};
+if(data34 < 1 || isNaN(data34)){
+const err83 = {instancePath:instancePath+"/labels/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/VersionNumber/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -4079,8 +4156,9 @@ errors++;
 }
 }
 }
+}
 else {
-const err84 = {instancePath:instancePath+"/provider_options/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err84 = {instancePath:instancePath+"/labels",schemaPath:"#/properties/labels/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -4090,18 +4168,11 @@ vErrors.push(err84);
 errors++;
 }
 }
-}
-}
-if(data.fallbacks !== undefined){
-if(!(validate35(data.fallbacks, {instancePath:instancePath+"/fallbacks",parentData:data,parentDataProperty:"fallbacks",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
-errors = vErrors.length;
-}
-}
-if(data.retries !== undefined){
-let data31 = data.retries;
-if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
-const err85 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.created_at !== undefined){
+let data35 = data.created_at;
+if(typeof data35 === "string"){
+if(data35.length > 64 && (data35.length > 128 || func1(data35) > 64)){
+const err85 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -4110,9 +4181,8 @@ vErrors.push(err85);
 }
 errors++;
 }
-if((typeof data31 == "number") && (isFinite(data31))){
-if(data31 > 2 || isNaN(data31)){
-const err86 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(!pattern29.test(data35)){
+const err86 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -4121,8 +4191,8 @@ vErrors.push(err86);
 }
 errors++;
 }
-if(data31 < 0 || isNaN(data31)){
-const err87 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!(formats0.validate(data35))){
+const err87 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -4132,12 +4202,8 @@ vErrors.push(err87);
 errors++;
 }
 }
-}
-if(data.id !== undefined){
-let data33 = data.id;
-if(typeof data33 === "string"){
-if(data33.length > 36 && (data33.length > 72 || func1(data33) > 36)){
-const err88 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/PromptId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
+else {
+const err88 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -4146,8 +4212,12 @@ vErrors.push(err88);
 }
 errors++;
 }
-if(!pattern7.test(data33)){
-const err89 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/PromptId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
+}
+if(data.updated_at !== undefined){
+let data36 = data.updated_at;
+if(typeof data36 === "string"){
+if(data36.length > 64 && (data36.length > 128 || func1(data36) > 64)){
+const err89 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -4156,9 +4226,8 @@ vErrors.push(err89);
 }
 errors++;
 }
-}
-else {
-const err90 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/PromptId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern29.test(data36)){
+const err90 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -4167,11 +4236,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-if(data.version !== undefined){
-let data34 = data.version;
-if(!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))){
-const err91 = {instancePath:instancePath+"/version",schemaPath:"contract#/$defs/VersionNumber/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!(formats0.validate(data36))){
+const err91 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -4180,9 +4246,9 @@ vErrors.push(err91);
 }
 errors++;
 }
-if((typeof data34 == "number") && (isFinite(data34))){
-if(data34 > 2147483647 || isNaN(data34)){
-const err92 = {instancePath:instancePath+"/version",schemaPath:"contract#/$defs/VersionNumber/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+else {
+const err92 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -4191,8 +4257,12 @@ vErrors.push(err92);
 }
 errors++;
 }
-if(data34 < 1 || isNaN(data34)){
-const err93 = {instancePath:instancePath+"/version",schemaPath:"contract#/$defs/VersionNumber/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data.warnings !== undefined){
+let data37 = data.warnings;
+if(Array.isArray(data37)){
+if(data37.length > 200){
+const err93 = {instancePath:instancePath+"/warnings",schemaPath:"#/properties/warnings/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -4201,13 +4271,12 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-}
-if(data.labels !== undefined){
-let data35 = data.labels;
-if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
-if(Object.keys(data35).length > 20){
-const err94 = {instancePath:instancePath+"/labels",schemaPath:"#/properties/labels/maxProperties",keyword:"maxProperties",params:{limit: 20},message:"must NOT have more than 20 properties"};
+const len1 = data37.length;
+for(let i1=0; i1<len1; i1++){
+let data38 = data37[i1];
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+if(Object.keys(data38).length > 50){
+const err94 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -4216,13 +4285,11 @@ vErrors.push(err94);
 }
 errors++;
 }
-for(const key9 in data35){
-const _errs98 = errors;
-const _errs101 = errors;
-const _errs102 = errors;
-if(typeof key9 === "string"){
-if(!pattern29.test(key9)){
-const err95 = {};
+for(const key7 in data38){
+const _errs99 = errors;
+if(typeof key7 === "string"){
+if(key7.length > 100 && (key7.length > 200 || func1(key7) > 100)){
+const err95 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key7};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -4231,10 +4298,8 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-var valid27 = _errs102 === errors;
-if(valid27){
-const err96 = {instancePath:instancePath+"/labels",schemaPath:"contract#/$defs/LabelName/not",keyword:"not",params:{},message:"must NOT be valid",propertyName:key9};
+if(!pattern31.test(key7)){
+const err96 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+$"},message:"must match pattern \""+"^[a-z_]+$"+"\"",propertyName:key7};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -4243,20 +4308,10 @@ vErrors.push(err96);
 }
 errors++;
 }
-else {
-errors = _errs101;
-if(vErrors !== null){
-if(_errs101){
-vErrors.length = _errs101;
 }
-else {
-vErrors = null;
-}
-}
-}
-if(typeof key9 === "string"){
-if(key9.length > 32 && (key9.length > 64 || func1(key9) > 32)){
-const err97 = {instancePath:instancePath+"/labels",schemaPath:"contract#/$defs/LabelName/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters",propertyName:key9};
+var valid28 = _errs99 === errors;
+if(!valid28){
+const err97 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/propertyNames",keyword:"propertyNames",params:{propertyName: key7},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -4265,8 +4320,10 @@ vErrors.push(err97);
 }
 errors++;
 }
-if(!pattern30.test(key9)){
-const err98 = {instancePath:instancePath+"/labels",schemaPath:"contract#/$defs/LabelName/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9-]{0,31}$"},message:"must match pattern \""+"^[a-z][a-z0-9-]{0,31}$"+"\"",propertyName:key9};
+}
+}
+else {
+const err98 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -4276,8 +4333,9 @@ vErrors.push(err98);
 errors++;
 }
 }
+}
 else {
-const err99 = {instancePath:instancePath+"/labels",schemaPath:"contract#/$defs/LabelName/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key9};
+const err99 = {instancePath:instancePath+"/warnings",schemaPath:"#/properties/warnings/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -4286,9 +4344,10 @@ vErrors.push(err99);
 }
 errors++;
 }
-var valid25 = _errs98 === errors;
-if(!valid25){
-const err100 = {instancePath:instancePath+"/labels",schemaPath:"#/properties/labels/propertyNames",keyword:"propertyNames",params:{propertyName: key9},message:"property name must be valid"};
+}
+}
+else {
+const err100 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -4297,276 +4356,40 @@ vErrors.push(err100);
 }
 errors++;
 }
-}
-for(const key10 in data35){
-let data36 = data35[key10];
-if(!(((typeof data36 == "number") && (!(data36 % 1) && !isNaN(data36))) && (isFinite(data36)))){
-const err101 = {instancePath:instancePath+"/labels/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/VersionNumber/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err101];
-}
-else {
-vErrors.push(err101);
-}
-errors++;
-}
-if((typeof data36 == "number") && (isFinite(data36))){
-if(data36 > 2147483647 || isNaN(data36)){
-const err102 = {instancePath:instancePath+"/labels/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/VersionNumber/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
-if(vErrors === null){
-vErrors = [err102];
-}
-else {
-vErrors.push(err102);
-}
-errors++;
-}
-if(data36 < 1 || isNaN(data36)){
-const err103 = {instancePath:instancePath+"/labels/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/VersionNumber/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err103];
-}
-else {
-vErrors.push(err103);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err104 = {instancePath:instancePath+"/labels",schemaPath:"#/properties/labels/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err104];
-}
-else {
-vErrors.push(err104);
-}
-errors++;
-}
-}
-if(data.created_at !== undefined){
-let data37 = data.created_at;
-if(typeof data37 === "string"){
-if(data37.length > 64 && (data37.length > 128 || func1(data37) > 64)){
-const err105 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err105];
-}
-else {
-vErrors.push(err105);
-}
-errors++;
-}
-if(!pattern31.test(data37)){
-const err106 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
-if(vErrors === null){
-vErrors = [err106];
-}
-else {
-vErrors.push(err106);
-}
-errors++;
-}
-if(!(formats0.validate(data37))){
-const err107 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err107];
-}
-else {
-vErrors.push(err107);
-}
-errors++;
-}
-}
-else {
-const err108 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err108];
-}
-else {
-vErrors.push(err108);
-}
-errors++;
-}
-}
-if(data.updated_at !== undefined){
-let data38 = data.updated_at;
-if(typeof data38 === "string"){
-if(data38.length > 64 && (data38.length > 128 || func1(data38) > 64)){
-const err109 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){
-vErrors = [err109];
-}
-else {
-vErrors.push(err109);
-}
-errors++;
-}
-if(!pattern31.test(data38)){
-const err110 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
-if(vErrors === null){
-vErrors = [err110];
-}
-else {
-vErrors.push(err110);
-}
-errors++;
-}
-if(!(formats0.validate(data38))){
-const err111 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err111];
-}
-else {
-vErrors.push(err111);
-}
-errors++;
-}
-}
-else {
-const err112 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err112];
-}
-else {
-vErrors.push(err112);
-}
-errors++;
-}
-}
-if(data.warnings !== undefined){
-let data39 = data.warnings;
-if(Array.isArray(data39)){
-if(data39.length > 200){
-const err113 = {instancePath:instancePath+"/warnings",schemaPath:"#/properties/warnings/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items"};
-if(vErrors === null){
-vErrors = [err113];
-}
-else {
-vErrors.push(err113);
-}
-errors++;
-}
-const len1 = data39.length;
-for(let i1=0; i1<len1; i1++){
-let data40 = data39[i1];
-if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
-if(Object.keys(data40).length > 50){
-const err114 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
-if(vErrors === null){
-vErrors = [err114];
-}
-else {
-vErrors.push(err114);
-}
-errors++;
-}
-for(const key11 in data40){
-const _errs118 = errors;
-if(typeof key11 === "string"){
-if(key11.length > 100 && (key11.length > 200 || func1(key11) > 100)){
-const err115 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key11};
-if(vErrors === null){
-vErrors = [err115];
-}
-else {
-vErrors.push(err115);
-}
-errors++;
-}
-if(!pattern33.test(key11)){
-const err116 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+$"},message:"must match pattern \""+"^[a-z_]+$"+"\"",propertyName:key11};
-if(vErrors === null){
-vErrors = [err116];
-}
-else {
-vErrors.push(err116);
-}
-errors++;
-}
-}
-var valid35 = _errs118 === errors;
-if(!valid35){
-const err117 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/propertyNames",keyword:"propertyNames",params:{propertyName: key11},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err117];
-}
-else {
-vErrors.push(err117);
-}
-errors++;
-}
-}
-}
-else {
-const err118 = {instancePath:instancePath+"/warnings/" + i1,schemaPath:"contract#/$defs/IgnoredObject/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err118];
-}
-else {
-vErrors.push(err118);
-}
-errors++;
-}
-}
-}
-else {
-const err119 = {instancePath:instancePath+"/warnings",schemaPath:"#/properties/warnings/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err119];
-}
-else {
-vErrors.push(err119);
-}
-errors++;
-}
-}
-}
-else {
-const err120 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err120];
-}
-else {
-vErrors.push(err120);
-}
-errors++;
-}
-validate43.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
-validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate49.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updatePromptBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate42.evaluated;
+const evaluated0 = validate48.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate43(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+if(!(validate49(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
 errors = vErrors.length;
 }
-validate42.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
-validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate48.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const deletePromptParameters = validate49;
-const schema82 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deletePromptParameters"};
+export const deletePromptParameters = validate57;
+const schema83 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deletePromptParameters"};
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deletePromptParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate49.evaluated;
+const evaluated0 = validate57.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4732,19 +4555,19 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
-validate49.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate57.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listPromptVersionsParameters = validate50;
-const schema83 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listPromptVersionsParameters"};
+export const listPromptVersionsParameters = validate58;
+const schema84 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listPromptVersionsParameters"};
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listPromptVersionsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate50.evaluated;
+const evaluated0 = validate58.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5000,19 +4823,19 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
-validate50.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate58.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getPromptVersionParameters = validate51;
-const schema84 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptVersionParameters"};
+export const getPromptVersionParameters = validate59;
+const schema85 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getPromptVersionParameters"};
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getPromptVersionParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate51.evaluated;
+const evaluated0 = validate59.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5223,19 +5046,19 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate51.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
-validate51.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate59.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const restorePromptVersionParameters = validate52;
-const schema86 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"restorePromptVersionParameters"};
+export const restorePromptVersionParameters = validate60;
+const schema87 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"version":{"$ref":"contract#/$defs/VersionNumber"}},"required":["slugOrId","version"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"restorePromptVersionParameters"};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="restorePromptVersionParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate52.evaluated;
+const evaluated0 = validate60.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5491,19 +5314,19 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
-validate52.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate60.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listLabelsParameters = validate53;
-const schema88 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLabelsParameters"};
+export const listLabelsParameters = validate61;
+const schema89 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLabelsParameters"};
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listLabelsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate53.evaluated;
+const evaluated0 = validate61.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5759,19 +5582,19 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
-validate53.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate61.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getLabelParameters = validate54;
-const schema89 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLabelParameters"};
+export const getLabelParameters = validate62;
+const schema90 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLabelParameters"};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLabelParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate54.evaluated;
+const evaluated0 = validate62.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5864,7 +5687,7 @@ let data2 = data0.label;
 const _errs9 = errors;
 const _errs10 = errors;
 if(typeof data2 === "string"){
-if(!pattern29.test(data2)){
+if(!pattern27.test(data2)){
 const err7 = {};
 if(vErrors === null){
 vErrors = [err7];
@@ -5908,7 +5731,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern30.test(data2)){
+if(!pattern28.test(data2)){
 const err10 = {instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9-]{0,31}$"},message:"must match pattern \""+"^[a-z][a-z0-9-]{0,31}$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -6018,20 +5841,20 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
-validate54.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate62.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const setLabelParameters = validate55;
-const schema91 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000},"If-None-Match":{"type":"string","pattern":"^\\*$","maxLength":1}},"required":[]}},"$id":"setLabelParameters"};
-const pattern48 = new RegExp("^\\*$", "u");
+export const setLabelParameters = validate63;
+const schema92 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000},"If-None-Match":{"type":"string","pattern":"^\\*$","maxLength":1}},"required":[]}},"$id":"setLabelParameters"};
+const pattern46 = new RegExp("^\\*$", "u");
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="setLabelParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate55.evaluated;
+const evaluated0 = validate63.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6124,7 +5947,7 @@ let data2 = data0.label;
 const _errs9 = errors;
 const _errs10 = errors;
 if(typeof data2 === "string"){
-if(!pattern29.test(data2)){
+if(!pattern27.test(data2)){
 const err7 = {};
 if(vErrors === null){
 vErrors = [err7];
@@ -6168,7 +5991,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern30.test(data2)){
+if(!pattern28.test(data2)){
 const err10 = {instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9-]{0,31}$"},message:"must match pattern \""+"^[a-z][a-z0-9-]{0,31}$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -6268,7 +6091,7 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(!pattern48.test(data6)){
+if(!pattern46.test(data6)){
 const err18 = {instancePath:instancePath+"/headers/If-None-Match",schemaPath:"#/properties/headers/properties/If-None-Match/pattern",keyword:"pattern",params:{pattern: "^\\*$"},message:"must match pattern \""+"^\\*$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -6313,19 +6136,19 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
-validate55.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate63.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const setLabelBody = validate56;
-const schema93 = {"$ref":"contract#/$defs/LabelTarget","$id":"setLabelBody"};
-const schema94 = {"title":"LabelTarget","type":"object","description":"A version of the prompt.","additionalProperties":false,"required":["version"],"properties":{"version":{"$ref":"contract#/$defs/VersionNumber"}},"examples":[{"version":3}]};
+export const setLabelBody = validate64;
+const schema94 = {"$ref":"contract#/$defs/LabelTarget","$id":"setLabelBody"};
+const schema95 = {"title":"LabelTarget","type":"object","description":"A version of the prompt.","additionalProperties":false,"required":["version"],"properties":{"version":{"$ref":"contract#/$defs/VersionNumber"}},"examples":[{"version":3}]};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate57.evaluated;
+const evaluated0 = validate65.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6401,40 +6224,40 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
-validate57.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate65.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="setLabelBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate56.evaluated;
+const evaluated0 = validate64.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate57(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+if(!(validate65(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
 errors = vErrors.length;
 }
-validate56.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
-validate56.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate64.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const deleteLabelParameters = validate59;
-const schema96 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteLabelParameters"};
+export const deleteLabelParameters = validate67;
+const schema97 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteLabelParameters"};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteLabelParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate59.evaluated;
+const evaluated0 = validate67.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6527,7 +6350,7 @@ let data2 = data0.label;
 const _errs9 = errors;
 const _errs10 = errors;
 if(typeof data2 === "string"){
-if(!pattern29.test(data2)){
+if(!pattern27.test(data2)){
 const err7 = {};
 if(vErrors === null){
 vErrors = [err7];
@@ -6571,7 +6394,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern30.test(data2)){
+if(!pattern28.test(data2)){
 const err10 = {instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9-]{0,31}$"},message:"must match pattern \""+"^[a-z][a-z0-9-]{0,31}$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -6681,19 +6504,19 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
-validate59.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate67.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listLabelMovesParameters = validate60;
-const schema98 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLabelMovesParameters"};
+export const listLabelMovesParameters = validate68;
+const schema99 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80},"label":{"$ref":"contract#/$defs/LabelName"}},"required":["slugOrId","label"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLabelMovesParameters"};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listLabelMovesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate60.evaluated;
+const evaluated0 = validate68.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6786,7 +6609,7 @@ let data2 = data0.label;
 const _errs9 = errors;
 const _errs10 = errors;
 if(typeof data2 === "string"){
-if(!pattern29.test(data2)){
+if(!pattern27.test(data2)){
 const err7 = {};
 if(vErrors === null){
 vErrors = [err7];
@@ -6830,7 +6653,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern30.test(data2)){
+if(!pattern28.test(data2)){
 const err10 = {instancePath:instancePath+"/path/label",schemaPath:"contract#/$defs/LabelName/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9-]{0,31}$"},message:"must match pattern \""+"^[a-z][a-z0-9-]{0,31}$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -7030,19 +6853,19 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
-validate60.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate68.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const invokePromptParameters = validate61;
-const schema100 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Timeout-Ms":{"type":"integer","minimum":1,"maximum":600000},"Cache-Control":{"type":"string","maxLength":1000}},"required":[]}},"$id":"invokePromptParameters"};
+export const invokePromptParameters = validate69;
+const schema101 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"X-Timeout-Ms":{"type":"integer","minimum":1,"maximum":600000},"Cache-Control":{"type":"string","maxLength":1000}},"required":[]}},"$id":"invokePromptParameters"};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="invokePromptParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate61.evaluated;
+const evaluated0 = validate69.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7288,20 +7111,20 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
-validate61.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate69.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const invokePromptBody = validate62;
-const schema101 = {"$ref":"contract#/$defs/InvokeRequest","$id":"invokePromptBody"};
-const schema102 = {"title":"InvokeRequest","type":"object","description":"Variables and options of an invocation. All fields are optional.","additionalProperties":false,"properties":{"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run, with its own provider selection. If it does not exist, the answer is 404. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[1]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"provider":{"type":"string","description":"Provider to use instead of the selected one. Without `model`, its default model runs.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["echo"]},"model":{"type":"string","description":"Model to use instead of the selected one.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"messages":{"type":"array","description":"A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message of a conversation.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ConversationRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array"],"maxLength":10000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"description":"A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.","examples":["And since when?"]},"tool_calls":{"type":"array","description":"The calls that the assistant asked for.","minItems":1,"maxItems":128,"items":{"type":"object","description":"A call of a tool, as it was received.","additionalProperties":false,"required":["id","name","arguments"],"properties":{"id":{"type":"string","description":"Id of the call, unique in the conversation.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":"string","description":"Name of the tool.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"As it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"type":"string","maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":"string","description":"Of a `tool` message: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{},"content":{"type":"string","maxLength":10000000}}},"else":{"properties":{"tool_call_id":false}}},{"if":{"properties":{"role":{"const":"assistant"}}},"then":{"anyOf":[{"required":["content"],"properties":{"content":{}}},{"required":["tool_calls"],"properties":{"tool_calls":{}}}]},"else":{"required":["content"],"properties":{"content":{},"tool_calls":false}}}]},"examples":[[{"role":"user","content":"And since when?"}]]},"stream":{"type":"boolean","description":"`true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.","examples":[true]},"unsupported":{"type":"string","title":"UnsupportedMembers","description":"What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out, but never the arguments of a call.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"variables":{"ticket":"The export button has been greyed out since this morning."},"version":1}]};
-const schema103 = {"title":"VariableValues","type":"object","description":"Values by variable name; any JSON value. `null` means that the variable is not supplied. A variable that the prompt does not know (does not declare or use) is ignored with a warning, or refused with `unknown-variables` if the prompt is `strict`.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":true,"examples":[{"ticket":"The export button has been greyed out since this morning.","customer_name":"Ada"}]};
+export const invokePromptBody = validate70;
+const schema102 = {"$ref":"contract#/$defs/InvokeRequest","$id":"invokePromptBody"};
+const schema103 = {"title":"InvokeRequest","type":"object","description":"Variables and options of an invocation. All fields are optional.","additionalProperties":false,"properties":{"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run, with its own provider selection. If it does not exist, the answer is 404. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[1]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"provider":{"type":"string","description":"Provider to use instead of the selected one. Without `model`, its default model runs.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["echo"]},"model":{"type":"string","description":"Model to use instead of the selected one.","pattern":"^[!-~]{1,200}$","maxLength":200,"examples":["gpt-4.1-mini"]},"parameters":{"$ref":"contract#/$defs/GenerationParametersInput"},"response_format":{"$ref":"contract#/$defs/ResponseFormatInput"},"tools":{"$ref":"contract#/$defs/ToolsInput"},"tool_choice":{"$ref":"contract#/$defs/ToolChoiceInput"},"provider_options":{"$ref":"contract#/$defs/ProviderOptions"},"fallbacks":{"$ref":"contract#/$defs/FallbacksInput"},"retries":{"$ref":"contract#/$defs/Retries"},"messages":{"type":"array","description":"A conversation that follows the messages of the prompt. Its messages are sent as they are; placeholders in them are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message of a conversation.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ConversationRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array"],"title":"ConversationParts","maxLength":10000000,"minItems":1,"maxItems":100,"items":{"$ref":"contract#/$defs/ContentPartInput"},"examples":["And since when?"],"description":"A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out."},"tool_calls":{"type":"array","description":"The calls that the assistant asked for.","minItems":1,"maxItems":128,"items":{"type":"object","description":"A call of a tool, as it was received.","additionalProperties":false,"required":["id","name","arguments"],"properties":{"id":{"type":"string","description":"Id of the call, unique in the conversation.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":"string","description":"Name of the tool.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"As it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"type":"string","maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":"string","description":"Of a `tool` message: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{},"content":{"type":"string","maxLength":10000000}}},"else":{"properties":{"tool_call_id":false}}},{"if":{"properties":{"role":{"const":"assistant"}}},"then":{"anyOf":[{"required":["content"],"properties":{"content":{}}},{"required":["tool_calls"],"properties":{"tool_calls":{}}}]},"else":{"required":["content"],"properties":{"content":{},"tool_calls":false}}}]},"examples":[[{"role":"user","content":"And since when?"}]]},"stream":{"type":"boolean","description":"`true` answers with Server-Sent Events while the text is generated. This member decides, whatever `Accept` says.","examples":[true]},"unsupported":{"type":"string","title":"UnsupportedMembers","description":"What happens if the provider cannot do something that the request asks for, such as `top_k` or images. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out, but never the arguments of a call.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"variables":{"ticket":"The export button has been greyed out since this morning."},"version":1}]};
+const schema104 = {"title":"VariableValues","type":"object","description":"Values by variable name; any JSON value. `null` means that the variable is not supplied. A variable that the prompt does not know (does not declare or use) is ignored with a warning, or refused with `unknown-variables` if the prompt is `strict`.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":true,"examples":[{"ticket":"The export button has been greyed out since this morning.","customer_name":"Ada"}]};
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate64.evaluated;
+const evaluated0 = validate72.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7376,16 +7199,16 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
-validate64.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate72.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate63.evaluated;
+const evaluated0 = validate71.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7394,7 +7217,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema102.properties, key0))){
+if(!(func7.call(schema103.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -7406,8 +7229,8 @@ errors++;
 }
 }
 if(data.variables !== undefined){
-if(!(validate64(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+if(!(validate72(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
 errors = vErrors.length;
 }
 }
@@ -7451,7 +7274,7 @@ let data2 = data.label;
 const _errs7 = errors;
 const _errs8 = errors;
 if(typeof data2 === "string"){
-if(!pattern29.test(data2)){
+if(!pattern27.test(data2)){
 const err4 = {};
 if(vErrors === null){
 vErrors = [err4];
@@ -7495,7 +7318,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern30.test(data2)){
+if(!pattern28.test(data2)){
 const err7 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9-]{0,31}$"},message:"must match pattern \""+"^[a-z][a-z0-9-]{0,31}$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -7978,12 +7801,27 @@ errors = vErrors.length;
 }
 }
 if(data.tool_choice !== undefined){
-let data19 = data.tool_choice;
-const _errs43 = errors;
-let valid7 = false;
-const _errs44 = errors;
-if((typeof data19 !== "string") && (data19 !== null)){
-const err47 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/0/type",keyword:"type",params:{type: schema54.anyOf[0].type},message:"must be string,null"};
+if(!(validate37(data.tool_choice, {instancePath:instancePath+"/tool_choice",parentData:data,parentDataProperty:"tool_choice",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+errors = vErrors.length;
+}
+}
+if(data.provider_options !== undefined){
+if(!(validate39(data.provider_options, {instancePath:instancePath+"/provider_options",parentData:data,parentDataProperty:"provider_options",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
+errors = vErrors.length;
+}
+}
+if(data.fallbacks !== undefined){
+if(!(validate41(data.fallbacks, {instancePath:instancePath+"/fallbacks",parentData:data,parentDataProperty:"fallbacks",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+errors = vErrors.length;
+}
+}
+if(data.retries !== undefined){
+let data22 = data.retries;
+if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
+const err47 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -7992,8 +7830,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-if(!((((data19 === "auto") || (data19 === "none")) || (data19 === "required")) || (data19 === null))){
-const err48 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema54.anyOf[0].enum},message:"must be equal to one of the allowed values"};
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 > 2 || isNaN(data22)){
+const err48 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -8002,12 +7841,8 @@ vErrors.push(err48);
 }
 errors++;
 }
-var _valid0 = _errs44 === errors;
-valid7 = valid7 || _valid0;
-const _errs46 = errors;
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-if(data19.name === undefined){
-const err49 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data22 < 0 || isNaN(data22)){
+const err49 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -8016,9 +7851,13 @@ vErrors.push(err49);
 }
 errors++;
 }
-for(const key2 in data19){
-if(!(key2 === "name")){
-const err50 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+}
+}
+if(data.messages !== undefined){
+let data23 = data.messages;
+if(Array.isArray(data23)){
+if(data23.length > 1000){
+const err50 = {instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -8027,12 +7866,16 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-if(data19.name !== undefined){
-let data20 = data19.name;
-if(typeof data20 === "string"){
-if(data20.length > 64 && (data20.length > 128 || func1(data20) > 64)){
-const err51 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const len1 = data23.length;
+for(let i1=0; i1<len1; i1++){
+let data24 = data23[i1];
+const _errs52 = errors;
+let valid10 = true;
+const _errs53 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.role !== undefined){
+if("tool" !== data24.role){
+const err51 = {};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -8041,8 +7884,24 @@ vErrors.push(err51);
 }
 errors++;
 }
-if(!pattern12.test(data20)){
-const err52 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+}
+}
+var _valid0 = _errs53 === errors;
+errors = _errs52;
+if(vErrors !== null){
+if(_errs52){
+vErrors.length = _errs52;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause0;
+if(_valid0){
+const _errs55 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.tool_call_id === undefined){
+const err52 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/then/required",keyword:"required",params:{missingProperty: "tool_call_id"},message:"must have required property '"+"tool_call_id"+"'"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -8051,9 +7910,8 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-else {
-const err53 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data24.content === undefined){
+const err53 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/then/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -8062,10 +7920,11 @@ vErrors.push(err53);
 }
 errors++;
 }
-}
-}
-else {
-const err54 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data24.content !== undefined){
+let data26 = data24.content;
+if(typeof data26 === "string"){
+if(data26.length > 10000000 && (data26.length > 20000000 || func1(data26) > 10000000)){
+const err54 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -8074,10 +7933,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-var _valid0 = _errs46 === errors;
-valid7 = valid7 || _valid0;
-if(!valid7){
-const err55 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+}
+else {
+const err55 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -8086,22 +7944,23 @@ vErrors.push(err55);
 }
 errors++;
 }
-else {
-errors = _errs43;
-if(vErrors !== null){
-if(_errs43){
-vErrors.length = _errs43;
+}
+}
+var _valid0 = _errs55 === errors;
+valid10 = _valid0;
+if(valid10){
+var props1 = {};
+props1.tool_call_id = true;
+props1.content = true;
+props1.role = true;
+}
+ifClause0 = "then";
 }
 else {
-vErrors = null;
-}
-}
-}
-}
-if(data.provider_options !== undefined){
-let data21 = data.provider_options;
-if((!(data21 && typeof data21 == "object" && !Array.isArray(data21))) && (data21 !== null)){
-const err56 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/type",keyword:"type",params:{type: schema55.type},message:"must be object,null"};
+const _errs58 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.tool_call_id !== undefined){
+const err56 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/else/properties/tool_call_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -8110,9 +7969,19 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-if(Object.keys(data21).length > 20){
-const err57 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/maxProperties",keyword:"maxProperties",params:{limit: 20},message:"must NOT have more than 20 properties"};
+}
+var _valid0 = _errs58 === errors;
+valid10 = _valid0;
+if(valid10){
+if(props1 !== true){
+props1 = props1 || {};
+props1.tool_call_id = true;
+}
+}
+ifClause0 = "else";
+}
+if(!valid10){
+const err57 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -8121,11 +7990,13 @@ vErrors.push(err57);
 }
 errors++;
 }
-for(const key3 in data21){
-const _errs54 = errors;
-if(typeof key3 === "string"){
-if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
-const err58 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
+const _errs60 = errors;
+let valid14 = true;
+const _errs61 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.role !== undefined){
+if("assistant" !== data24.role){
+const err58 = {};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -8134,8 +8005,27 @@ vErrors.push(err58);
 }
 errors++;
 }
-if(!pattern10.test(key3)){
-const err59 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,200}$"},message:"must match pattern \""+"^[!-~]{1,200}$"+"\"",propertyName:key3};
+}
+}
+var _valid1 = _errs61 === errors;
+errors = _errs60;
+if(vErrors !== null){
+if(_errs60){
+vErrors.length = _errs60;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause1;
+if(_valid1){
+const _errs63 = errors;
+const _errs64 = errors;
+let valid16 = false;
+const _errs65 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.content === undefined){
+const err59 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf/0/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -8145,8 +8035,16 @@ vErrors.push(err59);
 errors++;
 }
 }
-else {
-const err60 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key3};
+var _valid2 = _errs65 === errors;
+valid16 = valid16 || _valid2;
+if(_valid2){
+var props2 = {};
+props2.content = true;
+}
+const _errs66 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.tool_calls === undefined){
+const err60 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf/1/required",keyword:"required",params:{missingProperty: "tool_calls"},message:"must have required property '"+"tool_calls"+"'"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -8155,9 +8053,17 @@ vErrors.push(err60);
 }
 errors++;
 }
-var valid10 = _errs54 === errors;
-if(!valid10){
-const err61 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames",keyword:"propertyNames",params:{propertyName: key3},message:"property name must be valid"};
+}
+var _valid2 = _errs66 === errors;
+valid16 = valid16 || _valid2;
+if(_valid2){
+if(props2 !== true){
+props2 = props2 || {};
+props2.tool_calls = true;
+}
+}
+if(!valid16){
+const err61 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -8166,12 +8072,32 @@ vErrors.push(err61);
 }
 errors++;
 }
+else {
+errors = _errs64;
+if(vErrors !== null){
+if(_errs64){
+vErrors.length = _errs64;
 }
-for(const key4 in data21){
-let data22 = data21[key4];
-if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
-if(Object.keys(data22).length > 50){
-const err62 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
+else {
+vErrors = null;
+}
+}
+}
+var _valid1 = _errs63 === errors;
+valid14 = _valid1;
+if(valid14){
+if(props2 !== true){
+props2 = props2 || {};
+props2.role = true;
+}
+}
+ifClause1 = "then";
+}
+else {
+const _errs67 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.content === undefined){
+const err62 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/else/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -8180,11 +8106,8 @@ vErrors.push(err62);
 }
 errors++;
 }
-for(const key5 in data22){
-const _errs59 = errors;
-if(typeof key5 === "string"){
-if(key5.length > 100 && (key5.length > 200 || func1(key5) > 100)){
-const err63 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key5};
+if(data24.tool_calls !== undefined){
+const err63 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/allOf/1/else/properties/tool_calls/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -8194,350 +8117,9 @@ vErrors.push(err63);
 errors++;
 }
 }
-else {
-const err64 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key5};
-if(vErrors === null){
-vErrors = [err64];
-}
-else {
-vErrors.push(err64);
-}
-errors++;
-}
-var valid12 = _errs59 === errors;
-if(!valid12){
-const err65 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames",keyword:"propertyNames",params:{propertyName: key5},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err65];
-}
-else {
-vErrors.push(err65);
-}
-errors++;
-}
-}
-}
-else {
-const err66 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err66];
-}
-else {
-vErrors.push(err66);
-}
-errors++;
-}
-}
-}
-}
-if(data.fallbacks !== undefined){
-if(!(validate35(data.fallbacks, {instancePath:instancePath+"/fallbacks",parentData:data,parentDataProperty:"fallbacks",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
-errors = vErrors.length;
-}
-}
-if(data.retries !== undefined){
-let data24 = data.retries;
-if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
-const err67 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err67];
-}
-else {
-vErrors.push(err67);
-}
-errors++;
-}
-if((typeof data24 == "number") && (isFinite(data24))){
-if(data24 > 2 || isNaN(data24)){
-const err68 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
-if(vErrors === null){
-vErrors = [err68];
-}
-else {
-vErrors.push(err68);
-}
-errors++;
-}
-if(data24 < 0 || isNaN(data24)){
-const err69 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err69];
-}
-else {
-vErrors.push(err69);
-}
-errors++;
-}
-}
-}
-if(data.messages !== undefined){
-let data25 = data.messages;
-if(Array.isArray(data25)){
-if(data25.length > 1000){
-const err70 = {instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
-if(vErrors === null){
-vErrors = [err70];
-}
-else {
-vErrors.push(err70);
-}
-errors++;
-}
-const len1 = data25.length;
-for(let i1=0; i1<len1; i1++){
-let data26 = data25[i1];
-const _errs71 = errors;
-let valid17 = true;
-const _errs72 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.role !== undefined){
-if("tool" !== data26.role){
-const err71 = {};
-if(vErrors === null){
-vErrors = [err71];
-}
-else {
-vErrors.push(err71);
-}
-errors++;
-}
-}
-}
-var _valid1 = _errs72 === errors;
-errors = _errs71;
-if(vErrors !== null){
-if(_errs71){
-vErrors.length = _errs71;
-}
-else {
-vErrors = null;
-}
-}
-let ifClause0;
-if(_valid1){
-const _errs74 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.tool_call_id === undefined){
-const err72 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/then/required",keyword:"required",params:{missingProperty: "tool_call_id"},message:"must have required property '"+"tool_call_id"+"'"};
-if(vErrors === null){
-vErrors = [err72];
-}
-else {
-vErrors.push(err72);
-}
-errors++;
-}
-if(data26.content === undefined){
-const err73 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/then/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
-if(vErrors === null){
-vErrors = [err73];
-}
-else {
-vErrors.push(err73);
-}
-errors++;
-}
-if(data26.content !== undefined){
-let data28 = data26.content;
-if(typeof data28 === "string"){
-if(data28.length > 10000000 && (data28.length > 20000000 || func1(data28) > 10000000)){
-const err74 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
-if(vErrors === null){
-vErrors = [err74];
-}
-else {
-vErrors.push(err74);
-}
-errors++;
-}
-}
-else {
-const err75 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err75];
-}
-else {
-vErrors.push(err75);
-}
-errors++;
-}
-}
-}
-var _valid1 = _errs74 === errors;
-valid17 = _valid1;
-if(valid17){
-var props1 = {};
-props1.tool_call_id = true;
-props1.content = true;
-props1.role = true;
-}
-ifClause0 = "then";
-}
-else {
-const _errs77 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.tool_call_id !== undefined){
-const err76 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/else/properties/tool_call_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
-if(vErrors === null){
-vErrors = [err76];
-}
-else {
-vErrors.push(err76);
-}
-errors++;
-}
-}
-var _valid1 = _errs77 === errors;
-valid17 = _valid1;
-if(valid17){
-if(props1 !== true){
-props1 = props1 || {};
-props1.tool_call_id = true;
-}
-}
-ifClause0 = "else";
-}
-if(!valid17){
-const err77 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
-if(vErrors === null){
-vErrors = [err77];
-}
-else {
-vErrors.push(err77);
-}
-errors++;
-}
-const _errs79 = errors;
-let valid21 = true;
-const _errs80 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.role !== undefined){
-if("assistant" !== data26.role){
-const err78 = {};
-if(vErrors === null){
-vErrors = [err78];
-}
-else {
-vErrors.push(err78);
-}
-errors++;
-}
-}
-}
-var _valid2 = _errs80 === errors;
-errors = _errs79;
-if(vErrors !== null){
-if(_errs79){
-vErrors.length = _errs79;
-}
-else {
-vErrors = null;
-}
-}
-let ifClause1;
-if(_valid2){
-const _errs82 = errors;
-const _errs83 = errors;
-let valid23 = false;
-const _errs84 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.content === undefined){
-const err79 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf/0/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
-if(vErrors === null){
-vErrors = [err79];
-}
-else {
-vErrors.push(err79);
-}
-errors++;
-}
-}
-var _valid3 = _errs84 === errors;
-valid23 = valid23 || _valid3;
-if(_valid3){
-var props2 = {};
-props2.content = true;
-}
-const _errs85 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.tool_calls === undefined){
-const err80 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf/1/required",keyword:"required",params:{missingProperty: "tool_calls"},message:"must have required property '"+"tool_calls"+"'"};
-if(vErrors === null){
-vErrors = [err80];
-}
-else {
-vErrors.push(err80);
-}
-errors++;
-}
-}
-var _valid3 = _errs85 === errors;
-valid23 = valid23 || _valid3;
-if(_valid3){
-if(props2 !== true){
-props2 = props2 || {};
-props2.tool_calls = true;
-}
-}
-if(!valid23){
-const err81 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err81];
-}
-else {
-vErrors.push(err81);
-}
-errors++;
-}
-else {
-errors = _errs83;
-if(vErrors !== null){
-if(_errs83){
-vErrors.length = _errs83;
-}
-else {
-vErrors = null;
-}
-}
-}
-var _valid2 = _errs82 === errors;
-valid21 = _valid2;
-if(valid21){
-if(props2 !== true){
-props2 = props2 || {};
-props2.role = true;
-}
-}
-ifClause1 = "then";
-}
-else {
-const _errs86 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.content === undefined){
-const err82 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/else/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
-if(vErrors === null){
-vErrors = [err82];
-}
-else {
-vErrors.push(err82);
-}
-errors++;
-}
-if(data26.tool_calls !== undefined){
-const err83 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/allOf/1/else/properties/tool_calls/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
-if(vErrors === null){
-vErrors = [err83];
-}
-else {
-vErrors.push(err83);
-}
-errors++;
-}
-}
-var _valid2 = _errs86 === errors;
-valid21 = _valid2;
-if(valid21){
+var _valid1 = _errs67 === errors;
+valid14 = _valid1;
+if(valid14){
 if(props2 !== true){
 props2 = props2 || {};
 props2.content = true;
@@ -8546,13 +8128,13 @@ props2.tool_calls = true;
 }
 ifClause1 = "else";
 }
-if(!valid21){
-const err84 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
+if(!valid14){
+const err64 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
 if(vErrors === null){
-vErrors = [err84];
+vErrors = [err64];
 }
 else {
-vErrors.push(err84);
+vErrors.push(err64);
 }
 errors++;
 }
@@ -8565,9 +8147,283 @@ props1 = props1 || {};
 Object.assign(props1, props2);
 }
 }
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.role === undefined){
-const err85 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/required",keyword:"required",params:{missingProperty: "role"},message:"must have required property '"+"role"+"'"};
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.role === undefined){
+const err65 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/required",keyword:"required",params:{missingProperty: "role"},message:"must have required property '"+"role"+"'"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+for(const key2 in data24){
+if(!((((key2 === "role") || (key2 === "content")) || (key2 === "tool_calls")) || (key2 === "tool_call_id"))){
+const err66 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+}
+if(data24.role !== undefined){
+let data30 = data24.role;
+if(typeof data30 !== "string"){
+const err67 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+if(!(((((data30 === "system") || (data30 === "developer")) || (data30 === "user")) || (data30 === "assistant")) || (data30 === "tool"))){
+const err68 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema103.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+if(data24.content !== undefined){
+let data31 = data24.content;
+if((typeof data31 !== "string") && (!(Array.isArray(data31)))){
+const err69 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema103.properties.messages.items.properties.content.type},message:"must be string,array"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+if(typeof data31 === "string"){
+if(data31.length > 10000000 && (data31.length > 20000000 || func1(data31) > 10000000)){
+const err70 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+}
+if(Array.isArray(data31)){
+if(data31.length > 100){
+const err71 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+if(data31.length < 1){
+const err72 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+const len2 = data31.length;
+for(let i2=0; i2<len2; i2++){
+let data32 = data31[i2];
+const _errs76 = errors;
+let valid22 = true;
+const _errs77 = errors;
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+if(data32.type !== undefined){
+if("image" !== data32.type){
+const err73 = {};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+}
+}
+var _valid3 = _errs77 === errors;
+errors = _errs76;
+if(vErrors !== null){
+if(_errs76){
+vErrors.length = _errs76;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause2;
+if(_valid3){
+const _errs79 = errors;
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+if(data32.url === undefined){
+const err74 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/then/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+if(data32.text !== undefined){
+const err75 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/then/properties/text/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+var _valid3 = _errs79 === errors;
+valid22 = _valid3;
+if(valid22){
+var props3 = {};
+props3.url = true;
+props3.text = true;
+props3.type = true;
+}
+ifClause2 = "then";
+}
+else {
+const _errs80 = errors;
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+if(data32.text === undefined){
+const err76 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/else/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+if(data32.url !== undefined){
+const err77 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/else/properties/url/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+}
+var _valid3 = _errs80 === errors;
+valid22 = _valid3;
+if(valid22){
+if(props3 !== true){
+props3 = props3 || {};
+props3.text = true;
+props3.url = true;
+}
+}
+ifClause2 = "else";
+}
+if(!valid22){
+const err78 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema"};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+if(data32.type === undefined){
+const err79 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+for(const key3 in data32){
+if(!(((key3 === "type") || (key3 === "text")) || (key3 === "url"))){
+const err80 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+}
+if(data32.type !== undefined){
+let data36 = data32.type;
+if(typeof data36 !== "string"){
+const err81 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/type",schemaPath:"contract#/$defs/ContentPartInput/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+if(!((data36 === "text") || (data36 === "image"))){
+const err82 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/type",schemaPath:"contract#/$defs/ContentPartInput/properties/type/enum",keyword:"enum",params:{allowedValues: schema43.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+errors++;
+}
+}
+if(data32.text !== undefined){
+let data37 = data32.text;
+if(typeof data37 === "string"){
+if(data37.length > 1000000 && (data37.length > 2000000 || func1(data37) > 1000000)){
+const err83 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+errors++;
+}
+}
+else {
+const err84 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+}
+if(data32.url !== undefined){
+let data38 = data32.url;
+if(typeof data38 === "string"){
+if(data38.length > 20000000 && (data38.length > 40000000 || func1(data38) > 20000000)){
+const err85 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -8576,9 +8432,9 @@ vErrors.push(err85);
 }
 errors++;
 }
-for(const key6 in data26){
-if(!((((key6 === "role") || (key6 === "content")) || (key6 === "tool_calls")) || (key6 === "tool_call_id"))){
-const err86 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+}
+else {
+const err86 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -8588,10 +8444,9 @@ vErrors.push(err86);
 errors++;
 }
 }
-if(data26.role !== undefined){
-let data32 = data26.role;
-if(typeof data32 !== "string"){
-const err87 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err87 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -8600,8 +8455,14 @@ vErrors.push(err87);
 }
 errors++;
 }
-if(!(((((data32 === "system") || (data32 === "developer")) || (data32 === "user")) || (data32 === "assistant")) || (data32 === "tool"))){
-const err88 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema102.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+}
+}
+}
+if(data24.tool_calls !== undefined){
+let data39 = data24.tool_calls;
+if(Array.isArray(data39)){
+if(data39.length > 128){
+const err88 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -8610,11 +8471,8 @@ vErrors.push(err88);
 }
 errors++;
 }
-}
-if(data26.content !== undefined){
-let data33 = data26.content;
-if((typeof data33 !== "string") && (!(Array.isArray(data33)))){
-const err89 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema102.properties.messages.items.properties.content.type},message:"must be string,array"};
+if(data39.length < 1){
+const err89 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -8623,9 +8481,12 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(typeof data33 === "string"){
-if(data33.length > 10000000 && (data33.length > 20000000 || func1(data33) > 10000000)){
-const err90 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+const len3 = data39.length;
+for(let i3=0; i3<len3; i3++){
+let data40 = data39[i3];
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+if(data40.id === undefined){
+const err90 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -8634,10 +8495,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-if(Array.isArray(data33)){
-if(data33.length > 100){
-const err91 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data40.name === undefined){
+const err91 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -8646,8 +8505,8 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data33.length < 1){
-const err92 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(data40.arguments === undefined){
+const err92 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -8656,16 +8515,9 @@ vErrors.push(err92);
 }
 errors++;
 }
-const len2 = data33.length;
-for(let i2=0; i2<len2; i2++){
-let data34 = data33[i2];
-const _errs95 = errors;
-let valid29 = true;
-const _errs96 = errors;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.type !== undefined){
-if("image" !== data34.type){
-const err93 = {};
+for(const key4 in data40){
+if(!((((key4 === "id") || (key4 === "name")) || (key4 === "arguments")) || (key4 === "provider_metadata"))){
+const err93 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -8675,23 +8527,11 @@ vErrors.push(err93);
 errors++;
 }
 }
-}
-var _valid4 = _errs96 === errors;
-errors = _errs95;
-if(vErrors !== null){
-if(_errs95){
-vErrors.length = _errs95;
-}
-else {
-vErrors = null;
-}
-}
-let ifClause2;
-if(_valid4){
-const _errs98 = errors;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.url === undefined){
-const err94 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/then/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(data40.id !== undefined){
+let data41 = data40.id;
+if(typeof data41 === "string"){
+if(data41.length > 1000 && (data41.length > 2000 || func1(data41) > 1000)){
+const err94 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -8700,8 +8540,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(data34.text !== undefined){
-const err95 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/then/properties/text/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(data41.length < 2 && func1(data41) < 1){
+const err95 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -8711,21 +8551,8 @@ vErrors.push(err95);
 errors++;
 }
 }
-var _valid4 = _errs98 === errors;
-valid29 = _valid4;
-if(valid29){
-var props3 = {};
-props3.url = true;
-props3.text = true;
-props3.type = true;
-}
-ifClause2 = "then";
-}
 else {
-const _errs99 = errors;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.text === undefined){
-const err96 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/else/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
+const err96 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -8734,8 +8561,12 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(data34.url !== undefined){
-const err97 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/else/properties/url/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+}
+if(data40.name !== undefined){
+let data42 = data40.name;
+if(typeof data42 === "string"){
+if(data42.length > 1000 && (data42.length > 2000 || func1(data42) > 1000)){
+const err97 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -8744,20 +8575,8 @@ vErrors.push(err97);
 }
 errors++;
 }
-}
-var _valid4 = _errs99 === errors;
-valid29 = _valid4;
-if(valid29){
-if(props3 !== true){
-props3 = props3 || {};
-props3.text = true;
-props3.url = true;
-}
-}
-ifClause2 = "else";
-}
-if(!valid29){
-const err98 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema"};
+if(data42.length < 2 && func1(data42) < 1){
+const err98 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -8766,9 +8585,9 @@ vErrors.push(err98);
 }
 errors++;
 }
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.type === undefined){
-const err99 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+}
+else {
+const err99 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -8777,9 +8596,12 @@ vErrors.push(err99);
 }
 errors++;
 }
-for(const key7 in data34){
-if(!(((key7 === "type") || (key7 === "text")) || (key7 === "url"))){
-const err100 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+}
+if(data40.arguments !== undefined){
+let data43 = data40.arguments;
+if(typeof data43 === "string"){
+if(data43.length > 10000000 && (data43.length > 20000000 || func1(data43) > 10000000)){
+const err100 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -8789,10 +8611,8 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data34.type !== undefined){
-let data38 = data34.type;
-if(typeof data38 !== "string"){
-const err101 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/type",schemaPath:"contract#/$defs/ContentPartInput/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err101 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -8801,8 +8621,12 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(!((data38 === "text") || (data38 === "image"))){
-const err102 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/type",schemaPath:"contract#/$defs/ContentPartInput/properties/type/enum",keyword:"enum",params:{allowedValues: schema43.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data40.provider_metadata !== undefined){
+let data44 = data40.provider_metadata;
+if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
+if(Object.keys(data44).length > 50){
+const err102 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -8811,12 +8635,11 @@ vErrors.push(err102);
 }
 errors++;
 }
-}
-if(data34.text !== undefined){
-let data39 = data34.text;
-if(typeof data39 === "string"){
-if(data39.length > 1000000 && (data39.length > 2000000 || func1(data39) > 1000000)){
-const err103 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
+for(const key5 in data44){
+const _errs101 = errors;
+if(typeof key5 === "string"){
+if(key5.length > 200 && (key5.length > 400 || func1(key5) > 200)){
+const err103 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key5};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -8827,7 +8650,7 @@ errors++;
 }
 }
 else {
-const err104 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err104 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key5};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -8836,12 +8659,9 @@ vErrors.push(err104);
 }
 errors++;
 }
-}
-if(data34.url !== undefined){
-let data40 = data34.url;
-if(typeof data40 === "string"){
-if(data40.length > 20000000 && (data40.length > 40000000 || func1(data40) > 20000000)){
-const err105 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"};
+var valid30 = _errs101 === errors;
+if(!valid30){
+const err105 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key5},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -8851,8 +8671,9 @@ vErrors.push(err105);
 errors++;
 }
 }
+}
 else {
-const err106 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err106 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -8864,7 +8685,7 @@ errors++;
 }
 }
 else {
-const err107 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err107 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -8875,12 +8696,8 @@ errors++;
 }
 }
 }
-}
-if(data26.tool_calls !== undefined){
-let data41 = data26.tool_calls;
-if(Array.isArray(data41)){
-if(data41.length > 128){
-const err108 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+else {
+const err108 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -8889,8 +8706,12 @@ vErrors.push(err108);
 }
 errors++;
 }
-if(data41.length < 1){
-const err109 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+if(data24.tool_call_id !== undefined){
+let data45 = data24.tool_call_id;
+if(typeof data45 === "string"){
+if(data45.length > 1000 && (data45.length > 2000 || func1(data45) > 1000)){
+const err109 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -8899,12 +8720,8 @@ vErrors.push(err109);
 }
 errors++;
 }
-const len3 = data41.length;
-for(let i3=0; i3<len3; i3++){
-let data42 = data41[i3];
-if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
-if(data42.id === undefined){
-const err110 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(data45.length < 2 && func1(data45) < 1){
+const err110 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -8913,8 +8730,9 @@ vErrors.push(err110);
 }
 errors++;
 }
-if(data42.name === undefined){
-const err111 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+else {
+const err111 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -8923,8 +8741,10 @@ vErrors.push(err111);
 }
 errors++;
 }
-if(data42.arguments === undefined){
-const err112 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
+}
+}
+else {
+const err112 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -8933,9 +8753,10 @@ vErrors.push(err112);
 }
 errors++;
 }
-for(const key8 in data42){
-if(!((((key8 === "id") || (key8 === "name")) || (key8 === "arguments")) || (key8 === "provider_metadata"))){
-const err113 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+}
+}
+else {
+const err113 = {instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -8945,11 +8766,9 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data42.id !== undefined){
-let data43 = data42.id;
-if(typeof data43 === "string"){
-if(data43.length > 1000 && (data43.length > 2000 || func1(data43) > 1000)){
-const err114 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(data.stream !== undefined){
+if(typeof data.stream !== "boolean"){
+const err114 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -8958,8 +8777,11 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(data43.length < 2 && func1(data43) < 1){
-const err115 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data.unsupported !== undefined){
+let data47 = data.unsupported;
+if(typeof data47 !== "string"){
+const err115 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -8968,9 +8790,8 @@ vErrors.push(err115);
 }
 errors++;
 }
-}
-else {
-const err116 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data47 === "refuse") || (data47 === "ignore"))){
+const err116 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema103.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -8980,11 +8801,9 @@ vErrors.push(err116);
 errors++;
 }
 }
-if(data42.name !== undefined){
-let data44 = data42.name;
-if(typeof data44 === "string"){
-if(data44.length > 1000 && (data44.length > 2000 || func1(data44) > 1000)){
-const err117 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+else {
+const err117 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -8993,277 +8812,40 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data44.length < 2 && func1(data44) < 1){
-const err118 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err118];
-}
-else {
-vErrors.push(err118);
-}
-errors++;
-}
-}
-else {
-const err119 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err119];
-}
-else {
-vErrors.push(err119);
-}
-errors++;
-}
-}
-if(data42.arguments !== undefined){
-let data45 = data42.arguments;
-if(typeof data45 === "string"){
-if(data45.length > 10000000 && (data45.length > 20000000 || func1(data45) > 10000000)){
-const err120 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
-if(vErrors === null){
-vErrors = [err120];
-}
-else {
-vErrors.push(err120);
-}
-errors++;
-}
-}
-else {
-const err121 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err121];
-}
-else {
-vErrors.push(err121);
-}
-errors++;
-}
-}
-if(data42.provider_metadata !== undefined){
-let data46 = data42.provider_metadata;
-if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
-if(Object.keys(data46).length > 50){
-const err122 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
-if(vErrors === null){
-vErrors = [err122];
-}
-else {
-vErrors.push(err122);
-}
-errors++;
-}
-for(const key9 in data46){
-const _errs120 = errors;
-if(typeof key9 === "string"){
-if(key9.length > 200 && (key9.length > 400 || func1(key9) > 200)){
-const err123 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key9};
-if(vErrors === null){
-vErrors = [err123];
-}
-else {
-vErrors.push(err123);
-}
-errors++;
-}
-}
-else {
-const err124 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key9};
-if(vErrors === null){
-vErrors = [err124];
-}
-else {
-vErrors.push(err124);
-}
-errors++;
-}
-var valid37 = _errs120 === errors;
-if(!valid37){
-const err125 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key9},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err125];
-}
-else {
-vErrors.push(err125);
-}
-errors++;
-}
-}
-}
-else {
-const err126 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err126];
-}
-else {
-vErrors.push(err126);
-}
-errors++;
-}
-}
-}
-else {
-const err127 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err127];
-}
-else {
-vErrors.push(err127);
-}
-errors++;
-}
-}
-}
-else {
-const err128 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err128];
-}
-else {
-vErrors.push(err128);
-}
-errors++;
-}
-}
-if(data26.tool_call_id !== undefined){
-let data47 = data26.tool_call_id;
-if(typeof data47 === "string"){
-if(data47.length > 1000 && (data47.length > 2000 || func1(data47) > 1000)){
-const err129 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err129];
-}
-else {
-vErrors.push(err129);
-}
-errors++;
-}
-if(data47.length < 2 && func1(data47) < 1){
-const err130 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err130];
-}
-else {
-vErrors.push(err130);
-}
-errors++;
-}
-}
-else {
-const err131 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err131];
-}
-else {
-vErrors.push(err131);
-}
-errors++;
-}
-}
-}
-else {
-const err132 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err132];
-}
-else {
-vErrors.push(err132);
-}
-errors++;
-}
-}
-}
-else {
-const err133 = {instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err133];
-}
-else {
-vErrors.push(err133);
-}
-errors++;
-}
-}
-if(data.stream !== undefined){
-if(typeof data.stream !== "boolean"){
-const err134 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err134];
-}
-else {
-vErrors.push(err134);
-}
-errors++;
-}
-}
-if(data.unsupported !== undefined){
-let data49 = data.unsupported;
-if(typeof data49 !== "string"){
-const err135 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err135];
-}
-else {
-vErrors.push(err135);
-}
-errors++;
-}
-if(!((data49 === "refuse") || (data49 === "ignore"))){
-const err136 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema102.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err136];
-}
-else {
-vErrors.push(err136);
-}
-errors++;
-}
-}
-}
-else {
-const err137 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err137];
-}
-else {
-vErrors.push(err137);
-}
-errors++;
-}
-validate63.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
-validate63.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="invokePromptBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate62.evaluated;
+const evaluated0 = validate70.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate63(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
+if(!(validate71(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
 errors = vErrors.length;
 }
-validate62.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
-validate62.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate70.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const renderPromptParameters = validate70;
-const schema110 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"renderPromptParameters"};
+export const renderPromptParameters = validate80;
+const schema109 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"renderPromptParameters"};
 
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="renderPromptParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate70.evaluated;
+const evaluated0 = validate80.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9402,18 +8984,18 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate70.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
-validate70.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate80.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const renderPromptBody = validate71;
-const schema111 = {"$ref":"contract#/$defs/InvokeRequest","$id":"renderPromptBody"};
+export const renderPromptBody = validate81;
+const schema110 = {"$ref":"contract#/$defs/InvokeRequest","$id":"renderPromptBody"};
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate72.evaluated;
+const evaluated0 = validate82.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9422,7 +9004,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema102.properties, key0))){
+if(!(func7.call(schema103.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -9434,8 +9016,8 @@ errors++;
 }
 }
 if(data.variables !== undefined){
-if(!(validate64(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+if(!(validate72(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
 errors = vErrors.length;
 }
 }
@@ -9479,7 +9061,7 @@ let data2 = data.label;
 const _errs7 = errors;
 const _errs8 = errors;
 if(typeof data2 === "string"){
-if(!pattern29.test(data2)){
+if(!pattern27.test(data2)){
 const err4 = {};
 if(vErrors === null){
 vErrors = [err4];
@@ -9523,7 +9105,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern30.test(data2)){
+if(!pattern28.test(data2)){
 const err7 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9-]{0,31}$"},message:"must match pattern \""+"^[a-z][a-z0-9-]{0,31}$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -10006,12 +9588,27 @@ errors = vErrors.length;
 }
 }
 if(data.tool_choice !== undefined){
-let data19 = data.tool_choice;
-const _errs43 = errors;
-let valid7 = false;
-const _errs44 = errors;
-if((typeof data19 !== "string") && (data19 !== null)){
-const err47 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/0/type",keyword:"type",params:{type: schema54.anyOf[0].type},message:"must be string,null"};
+if(!(validate37(data.tool_choice, {instancePath:instancePath+"/tool_choice",parentData:data,parentDataProperty:"tool_choice",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+errors = vErrors.length;
+}
+}
+if(data.provider_options !== undefined){
+if(!(validate39(data.provider_options, {instancePath:instancePath+"/provider_options",parentData:data,parentDataProperty:"provider_options",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
+errors = vErrors.length;
+}
+}
+if(data.fallbacks !== undefined){
+if(!(validate41(data.fallbacks, {instancePath:instancePath+"/fallbacks",parentData:data,parentDataProperty:"fallbacks",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+errors = vErrors.length;
+}
+}
+if(data.retries !== undefined){
+let data22 = data.retries;
+if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
+const err47 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -10020,8 +9617,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-if(!((((data19 === "auto") || (data19 === "none")) || (data19 === "required")) || (data19 === null))){
-const err48 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema54.anyOf[0].enum},message:"must be equal to one of the allowed values"};
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 > 2 || isNaN(data22)){
+const err48 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -10030,12 +9628,8 @@ vErrors.push(err48);
 }
 errors++;
 }
-var _valid0 = _errs44 === errors;
-valid7 = valid7 || _valid0;
-const _errs46 = errors;
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-if(data19.name === undefined){
-const err49 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data22 < 0 || isNaN(data22)){
+const err49 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -10044,9 +9638,13 @@ vErrors.push(err49);
 }
 errors++;
 }
-for(const key2 in data19){
-if(!(key2 === "name")){
-const err50 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+}
+}
+if(data.messages !== undefined){
+let data23 = data.messages;
+if(Array.isArray(data23)){
+if(data23.length > 1000){
+const err50 = {instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -10055,12 +9653,16 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-if(data19.name !== undefined){
-let data20 = data19.name;
-if(typeof data20 === "string"){
-if(data20.length > 64 && (data20.length > 128 || func1(data20) > 64)){
-const err51 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+const len1 = data23.length;
+for(let i1=0; i1<len1; i1++){
+let data24 = data23[i1];
+const _errs52 = errors;
+let valid10 = true;
+const _errs53 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.role !== undefined){
+if("tool" !== data24.role){
+const err51 = {};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -10069,8 +9671,24 @@ vErrors.push(err51);
 }
 errors++;
 }
-if(!pattern12.test(data20)){
-const err52 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+}
+}
+var _valid0 = _errs53 === errors;
+errors = _errs52;
+if(vErrors !== null){
+if(_errs52){
+vErrors.length = _errs52;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause0;
+if(_valid0){
+const _errs55 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.tool_call_id === undefined){
+const err52 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/then/required",keyword:"required",params:{missingProperty: "tool_call_id"},message:"must have required property '"+"tool_call_id"+"'"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -10079,9 +9697,8 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-else {
-const err53 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data24.content === undefined){
+const err53 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/then/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -10090,10 +9707,11 @@ vErrors.push(err53);
 }
 errors++;
 }
-}
-}
-else {
-const err54 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data24.content !== undefined){
+let data26 = data24.content;
+if(typeof data26 === "string"){
+if(data26.length > 10000000 && (data26.length > 20000000 || func1(data26) > 10000000)){
+const err54 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -10102,10 +9720,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-var _valid0 = _errs46 === errors;
-valid7 = valid7 || _valid0;
-if(!valid7){
-const err55 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ToolChoiceInput/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+}
+else {
+const err55 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -10114,22 +9731,23 @@ vErrors.push(err55);
 }
 errors++;
 }
-else {
-errors = _errs43;
-if(vErrors !== null){
-if(_errs43){
-vErrors.length = _errs43;
+}
+}
+var _valid0 = _errs55 === errors;
+valid10 = _valid0;
+if(valid10){
+var props1 = {};
+props1.tool_call_id = true;
+props1.content = true;
+props1.role = true;
+}
+ifClause0 = "then";
 }
 else {
-vErrors = null;
-}
-}
-}
-}
-if(data.provider_options !== undefined){
-let data21 = data.provider_options;
-if((!(data21 && typeof data21 == "object" && !Array.isArray(data21))) && (data21 !== null)){
-const err56 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/type",keyword:"type",params:{type: schema55.type},message:"must be object,null"};
+const _errs58 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.tool_call_id !== undefined){
+const err56 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/else/properties/tool_call_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -10138,9 +9756,19 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-if(Object.keys(data21).length > 20){
-const err57 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/maxProperties",keyword:"maxProperties",params:{limit: 20},message:"must NOT have more than 20 properties"};
+}
+var _valid0 = _errs58 === errors;
+valid10 = _valid0;
+if(valid10){
+if(props1 !== true){
+props1 = props1 || {};
+props1.tool_call_id = true;
+}
+}
+ifClause0 = "else";
+}
+if(!valid10){
+const err57 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -10149,11 +9777,13 @@ vErrors.push(err57);
 }
 errors++;
 }
-for(const key3 in data21){
-const _errs54 = errors;
-if(typeof key3 === "string"){
-if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
-const err58 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
+const _errs60 = errors;
+let valid14 = true;
+const _errs61 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.role !== undefined){
+if("assistant" !== data24.role){
+const err58 = {};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -10162,8 +9792,27 @@ vErrors.push(err58);
 }
 errors++;
 }
-if(!pattern10.test(key3)){
-const err59 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,200}$"},message:"must match pattern \""+"^[!-~]{1,200}$"+"\"",propertyName:key3};
+}
+}
+var _valid1 = _errs61 === errors;
+errors = _errs60;
+if(vErrors !== null){
+if(_errs60){
+vErrors.length = _errs60;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause1;
+if(_valid1){
+const _errs63 = errors;
+const _errs64 = errors;
+let valid16 = false;
+const _errs65 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.content === undefined){
+const err59 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf/0/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -10173,8 +9822,16 @@ vErrors.push(err59);
 errors++;
 }
 }
-else {
-const err60 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key3};
+var _valid2 = _errs65 === errors;
+valid16 = valid16 || _valid2;
+if(_valid2){
+var props2 = {};
+props2.content = true;
+}
+const _errs66 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.tool_calls === undefined){
+const err60 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf/1/required",keyword:"required",params:{missingProperty: "tool_calls"},message:"must have required property '"+"tool_calls"+"'"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -10183,9 +9840,17 @@ vErrors.push(err60);
 }
 errors++;
 }
-var valid10 = _errs54 === errors;
-if(!valid10){
-const err61 = {instancePath:instancePath+"/provider_options",schemaPath:"contract#/$defs/ProviderOptions/propertyNames",keyword:"propertyNames",params:{propertyName: key3},message:"property name must be valid"};
+}
+var _valid2 = _errs66 === errors;
+valid16 = valid16 || _valid2;
+if(_valid2){
+if(props2 !== true){
+props2 = props2 || {};
+props2.tool_calls = true;
+}
+}
+if(!valid16){
+const err61 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -10194,12 +9859,32 @@ vErrors.push(err61);
 }
 errors++;
 }
+else {
+errors = _errs64;
+if(vErrors !== null){
+if(_errs64){
+vErrors.length = _errs64;
 }
-for(const key4 in data21){
-let data22 = data21[key4];
-if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
-if(Object.keys(data22).length > 50){
-const err62 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
+else {
+vErrors = null;
+}
+}
+}
+var _valid1 = _errs63 === errors;
+valid14 = _valid1;
+if(valid14){
+if(props2 !== true){
+props2 = props2 || {};
+props2.role = true;
+}
+}
+ifClause1 = "then";
+}
+else {
+const _errs67 = errors;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.content === undefined){
+const err62 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/else/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -10208,11 +9893,8 @@ vErrors.push(err62);
 }
 errors++;
 }
-for(const key5 in data22){
-const _errs59 = errors;
-if(typeof key5 === "string"){
-if(key5.length > 100 && (key5.length > 200 || func1(key5) > 100)){
-const err63 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",propertyName:key5};
+if(data24.tool_calls !== undefined){
+const err63 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/allOf/1/else/properties/tool_calls/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -10222,350 +9904,9 @@ vErrors.push(err63);
 errors++;
 }
 }
-else {
-const err64 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key5};
-if(vErrors === null){
-vErrors = [err64];
-}
-else {
-vErrors.push(err64);
-}
-errors++;
-}
-var valid12 = _errs59 === errors;
-if(!valid12){
-const err65 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/propertyNames",keyword:"propertyNames",params:{propertyName: key5},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err65];
-}
-else {
-vErrors.push(err65);
-}
-errors++;
-}
-}
-}
-else {
-const err66 = {instancePath:instancePath+"/provider_options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"contract#/$defs/ProviderOptions/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err66];
-}
-else {
-vErrors.push(err66);
-}
-errors++;
-}
-}
-}
-}
-if(data.fallbacks !== undefined){
-if(!(validate35(data.fallbacks, {instancePath:instancePath+"/fallbacks",parentData:data,parentDataProperty:"fallbacks",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
-errors = vErrors.length;
-}
-}
-if(data.retries !== undefined){
-let data24 = data.retries;
-if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
-const err67 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err67];
-}
-else {
-vErrors.push(err67);
-}
-errors++;
-}
-if((typeof data24 == "number") && (isFinite(data24))){
-if(data24 > 2 || isNaN(data24)){
-const err68 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
-if(vErrors === null){
-vErrors = [err68];
-}
-else {
-vErrors.push(err68);
-}
-errors++;
-}
-if(data24 < 0 || isNaN(data24)){
-const err69 = {instancePath:instancePath+"/retries",schemaPath:"contract#/$defs/Retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err69];
-}
-else {
-vErrors.push(err69);
-}
-errors++;
-}
-}
-}
-if(data.messages !== undefined){
-let data25 = data.messages;
-if(Array.isArray(data25)){
-if(data25.length > 1000){
-const err70 = {instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
-if(vErrors === null){
-vErrors = [err70];
-}
-else {
-vErrors.push(err70);
-}
-errors++;
-}
-const len1 = data25.length;
-for(let i1=0; i1<len1; i1++){
-let data26 = data25[i1];
-const _errs71 = errors;
-let valid17 = true;
-const _errs72 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.role !== undefined){
-if("tool" !== data26.role){
-const err71 = {};
-if(vErrors === null){
-vErrors = [err71];
-}
-else {
-vErrors.push(err71);
-}
-errors++;
-}
-}
-}
-var _valid1 = _errs72 === errors;
-errors = _errs71;
-if(vErrors !== null){
-if(_errs71){
-vErrors.length = _errs71;
-}
-else {
-vErrors = null;
-}
-}
-let ifClause0;
-if(_valid1){
-const _errs74 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.tool_call_id === undefined){
-const err72 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/then/required",keyword:"required",params:{missingProperty: "tool_call_id"},message:"must have required property '"+"tool_call_id"+"'"};
-if(vErrors === null){
-vErrors = [err72];
-}
-else {
-vErrors.push(err72);
-}
-errors++;
-}
-if(data26.content === undefined){
-const err73 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/then/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
-if(vErrors === null){
-vErrors = [err73];
-}
-else {
-vErrors.push(err73);
-}
-errors++;
-}
-if(data26.content !== undefined){
-let data28 = data26.content;
-if(typeof data28 === "string"){
-if(data28.length > 10000000 && (data28.length > 20000000 || func1(data28) > 10000000)){
-const err74 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
-if(vErrors === null){
-vErrors = [err74];
-}
-else {
-vErrors.push(err74);
-}
-errors++;
-}
-}
-else {
-const err75 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/allOf/0/then/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err75];
-}
-else {
-vErrors.push(err75);
-}
-errors++;
-}
-}
-}
-var _valid1 = _errs74 === errors;
-valid17 = _valid1;
-if(valid17){
-var props1 = {};
-props1.tool_call_id = true;
-props1.content = true;
-props1.role = true;
-}
-ifClause0 = "then";
-}
-else {
-const _errs77 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.tool_call_id !== undefined){
-const err76 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/allOf/0/else/properties/tool_call_id/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
-if(vErrors === null){
-vErrors = [err76];
-}
-else {
-vErrors.push(err76);
-}
-errors++;
-}
-}
-var _valid1 = _errs77 === errors;
-valid17 = _valid1;
-if(valid17){
-if(props1 !== true){
-props1 = props1 || {};
-props1.tool_call_id = true;
-}
-}
-ifClause0 = "else";
-}
-if(!valid17){
-const err77 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
-if(vErrors === null){
-vErrors = [err77];
-}
-else {
-vErrors.push(err77);
-}
-errors++;
-}
-const _errs79 = errors;
-let valid21 = true;
-const _errs80 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.role !== undefined){
-if("assistant" !== data26.role){
-const err78 = {};
-if(vErrors === null){
-vErrors = [err78];
-}
-else {
-vErrors.push(err78);
-}
-errors++;
-}
-}
-}
-var _valid2 = _errs80 === errors;
-errors = _errs79;
-if(vErrors !== null){
-if(_errs79){
-vErrors.length = _errs79;
-}
-else {
-vErrors = null;
-}
-}
-let ifClause1;
-if(_valid2){
-const _errs82 = errors;
-const _errs83 = errors;
-let valid23 = false;
-const _errs84 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.content === undefined){
-const err79 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf/0/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
-if(vErrors === null){
-vErrors = [err79];
-}
-else {
-vErrors.push(err79);
-}
-errors++;
-}
-}
-var _valid3 = _errs84 === errors;
-valid23 = valid23 || _valid3;
-if(_valid3){
-var props2 = {};
-props2.content = true;
-}
-const _errs85 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.tool_calls === undefined){
-const err80 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf/1/required",keyword:"required",params:{missingProperty: "tool_calls"},message:"must have required property '"+"tool_calls"+"'"};
-if(vErrors === null){
-vErrors = [err80];
-}
-else {
-vErrors.push(err80);
-}
-errors++;
-}
-}
-var _valid3 = _errs85 === errors;
-valid23 = valid23 || _valid3;
-if(_valid3){
-if(props2 !== true){
-props2 = props2 || {};
-props2.tool_calls = true;
-}
-}
-if(!valid23){
-const err81 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/then/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err81];
-}
-else {
-vErrors.push(err81);
-}
-errors++;
-}
-else {
-errors = _errs83;
-if(vErrors !== null){
-if(_errs83){
-vErrors.length = _errs83;
-}
-else {
-vErrors = null;
-}
-}
-}
-var _valid2 = _errs82 === errors;
-valid21 = _valid2;
-if(valid21){
-if(props2 !== true){
-props2 = props2 || {};
-props2.role = true;
-}
-}
-ifClause1 = "then";
-}
-else {
-const _errs86 = errors;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.content === undefined){
-const err82 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/else/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
-if(vErrors === null){
-vErrors = [err82];
-}
-else {
-vErrors.push(err82);
-}
-errors++;
-}
-if(data26.tool_calls !== undefined){
-const err83 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/allOf/1/else/properties/tool_calls/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
-if(vErrors === null){
-vErrors = [err83];
-}
-else {
-vErrors.push(err83);
-}
-errors++;
-}
-}
-var _valid2 = _errs86 === errors;
-valid21 = _valid2;
-if(valid21){
+var _valid1 = _errs67 === errors;
+valid14 = _valid1;
+if(valid14){
 if(props2 !== true){
 props2 = props2 || {};
 props2.content = true;
@@ -10574,13 +9915,13 @@ props2.tool_calls = true;
 }
 ifClause1 = "else";
 }
-if(!valid21){
-const err84 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
+if(!valid14){
+const err64 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/allOf/1/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
 if(vErrors === null){
-vErrors = [err84];
+vErrors = [err64];
 }
 else {
-vErrors.push(err84);
+vErrors.push(err64);
 }
 errors++;
 }
@@ -10593,9 +9934,283 @@ props1 = props1 || {};
 Object.assign(props1, props2);
 }
 }
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.role === undefined){
-const err85 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/required",keyword:"required",params:{missingProperty: "role"},message:"must have required property '"+"role"+"'"};
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.role === undefined){
+const err65 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/required",keyword:"required",params:{missingProperty: "role"},message:"must have required property '"+"role"+"'"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+for(const key2 in data24){
+if(!((((key2 === "role") || (key2 === "content")) || (key2 === "tool_calls")) || (key2 === "tool_call_id"))){
+const err66 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+}
+if(data24.role !== undefined){
+let data30 = data24.role;
+if(typeof data30 !== "string"){
+const err67 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+if(!(((((data30 === "system") || (data30 === "developer")) || (data30 === "user")) || (data30 === "assistant")) || (data30 === "tool"))){
+const err68 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema103.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+if(data24.content !== undefined){
+let data31 = data24.content;
+if((typeof data31 !== "string") && (!(Array.isArray(data31)))){
+const err69 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema103.properties.messages.items.properties.content.type},message:"must be string,array"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+if(typeof data31 === "string"){
+if(data31.length > 10000000 && (data31.length > 20000000 || func1(data31) > 10000000)){
+const err70 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+}
+if(Array.isArray(data31)){
+if(data31.length > 100){
+const err71 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+if(data31.length < 1){
+const err72 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+const len2 = data31.length;
+for(let i2=0; i2<len2; i2++){
+let data32 = data31[i2];
+const _errs76 = errors;
+let valid22 = true;
+const _errs77 = errors;
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+if(data32.type !== undefined){
+if("image" !== data32.type){
+const err73 = {};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+}
+}
+var _valid3 = _errs77 === errors;
+errors = _errs76;
+if(vErrors !== null){
+if(_errs76){
+vErrors.length = _errs76;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause2;
+if(_valid3){
+const _errs79 = errors;
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+if(data32.url === undefined){
+const err74 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/then/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+if(data32.text !== undefined){
+const err75 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/then/properties/text/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+var _valid3 = _errs79 === errors;
+valid22 = _valid3;
+if(valid22){
+var props3 = {};
+props3.url = true;
+props3.text = true;
+props3.type = true;
+}
+ifClause2 = "then";
+}
+else {
+const _errs80 = errors;
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+if(data32.text === undefined){
+const err76 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/else/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+if(data32.url !== undefined){
+const err77 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/else/properties/url/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+}
+var _valid3 = _errs80 === errors;
+valid22 = _valid3;
+if(valid22){
+if(props3 !== true){
+props3 = props3 || {};
+props3.text = true;
+props3.url = true;
+}
+}
+ifClause2 = "else";
+}
+if(!valid22){
+const err78 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema"};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+if(data32.type === undefined){
+const err79 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+for(const key3 in data32){
+if(!(((key3 === "type") || (key3 === "text")) || (key3 === "url"))){
+const err80 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+}
+if(data32.type !== undefined){
+let data36 = data32.type;
+if(typeof data36 !== "string"){
+const err81 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/type",schemaPath:"contract#/$defs/ContentPartInput/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+if(!((data36 === "text") || (data36 === "image"))){
+const err82 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/type",schemaPath:"contract#/$defs/ContentPartInput/properties/type/enum",keyword:"enum",params:{allowedValues: schema43.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+errors++;
+}
+}
+if(data32.text !== undefined){
+let data37 = data32.text;
+if(typeof data37 === "string"){
+if(data37.length > 1000000 && (data37.length > 2000000 || func1(data37) > 1000000)){
+const err83 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+errors++;
+}
+}
+else {
+const err84 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+}
+if(data32.url !== undefined){
+let data38 = data32.url;
+if(typeof data38 === "string"){
+if(data38.length > 20000000 && (data38.length > 40000000 || func1(data38) > 20000000)){
+const err85 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -10604,9 +10219,9 @@ vErrors.push(err85);
 }
 errors++;
 }
-for(const key6 in data26){
-if(!((((key6 === "role") || (key6 === "content")) || (key6 === "tool_calls")) || (key6 === "tool_call_id"))){
-const err86 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+}
+else {
+const err86 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -10616,10 +10231,9 @@ vErrors.push(err86);
 errors++;
 }
 }
-if(data26.role !== undefined){
-let data32 = data26.role;
-if(typeof data32 !== "string"){
-const err87 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err87 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -10628,8 +10242,14 @@ vErrors.push(err87);
 }
 errors++;
 }
-if(!(((((data32 === "system") || (data32 === "developer")) || (data32 === "user")) || (data32 === "assistant")) || (data32 === "tool"))){
-const err88 = {instancePath:instancePath+"/messages/" + i1+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema102.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+}
+}
+}
+if(data24.tool_calls !== undefined){
+let data39 = data24.tool_calls;
+if(Array.isArray(data39)){
+if(data39.length > 128){
+const err88 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -10638,11 +10258,8 @@ vErrors.push(err88);
 }
 errors++;
 }
-}
-if(data26.content !== undefined){
-let data33 = data26.content;
-if((typeof data33 !== "string") && (!(Array.isArray(data33)))){
-const err89 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema102.properties.messages.items.properties.content.type},message:"must be string,array"};
+if(data39.length < 1){
+const err89 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -10651,9 +10268,12 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(typeof data33 === "string"){
-if(data33.length > 10000000 && (data33.length > 20000000 || func1(data33) > 10000000)){
-const err90 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+const len3 = data39.length;
+for(let i3=0; i3<len3; i3++){
+let data40 = data39[i3];
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+if(data40.id === undefined){
+const err90 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -10662,10 +10282,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-if(Array.isArray(data33)){
-if(data33.length > 100){
-const err91 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data40.name === undefined){
+const err91 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -10674,8 +10292,8 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data33.length < 1){
-const err92 = {instancePath:instancePath+"/messages/" + i1+"/content",schemaPath:"#/properties/messages/items/properties/content/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(data40.arguments === undefined){
+const err92 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -10684,16 +10302,9 @@ vErrors.push(err92);
 }
 errors++;
 }
-const len2 = data33.length;
-for(let i2=0; i2<len2; i2++){
-let data34 = data33[i2];
-const _errs95 = errors;
-let valid29 = true;
-const _errs96 = errors;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.type !== undefined){
-if("image" !== data34.type){
-const err93 = {};
+for(const key4 in data40){
+if(!((((key4 === "id") || (key4 === "name")) || (key4 === "arguments")) || (key4 === "provider_metadata"))){
+const err93 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -10703,23 +10314,11 @@ vErrors.push(err93);
 errors++;
 }
 }
-}
-var _valid4 = _errs96 === errors;
-errors = _errs95;
-if(vErrors !== null){
-if(_errs95){
-vErrors.length = _errs95;
-}
-else {
-vErrors = null;
-}
-}
-let ifClause2;
-if(_valid4){
-const _errs98 = errors;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.url === undefined){
-const err94 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/then/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(data40.id !== undefined){
+let data41 = data40.id;
+if(typeof data41 === "string"){
+if(data41.length > 1000 && (data41.length > 2000 || func1(data41) > 1000)){
+const err94 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -10728,8 +10327,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(data34.text !== undefined){
-const err95 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/then/properties/text/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(data41.length < 2 && func1(data41) < 1){
+const err95 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -10739,21 +10338,8 @@ vErrors.push(err95);
 errors++;
 }
 }
-var _valid4 = _errs98 === errors;
-valid29 = _valid4;
-if(valid29){
-var props3 = {};
-props3.url = true;
-props3.text = true;
-props3.type = true;
-}
-ifClause2 = "then";
-}
 else {
-const _errs99 = errors;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.text === undefined){
-const err96 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/else/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
+const err96 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -10762,8 +10348,12 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(data34.url !== undefined){
-const err97 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/else/properties/url/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+}
+if(data40.name !== undefined){
+let data42 = data40.name;
+if(typeof data42 === "string"){
+if(data42.length > 1000 && (data42.length > 2000 || func1(data42) > 1000)){
+const err97 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -10772,20 +10362,8 @@ vErrors.push(err97);
 }
 errors++;
 }
-}
-var _valid4 = _errs99 === errors;
-valid29 = _valid4;
-if(valid29){
-if(props3 !== true){
-props3 = props3 || {};
-props3.text = true;
-props3.url = true;
-}
-}
-ifClause2 = "else";
-}
-if(!valid29){
-const err98 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema"};
+if(data42.length < 2 && func1(data42) < 1){
+const err98 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -10794,9 +10372,9 @@ vErrors.push(err98);
 }
 errors++;
 }
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.type === undefined){
-const err99 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+}
+else {
+const err99 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -10805,9 +10383,12 @@ vErrors.push(err99);
 }
 errors++;
 }
-for(const key7 in data34){
-if(!(((key7 === "type") || (key7 === "text")) || (key7 === "url"))){
-const err100 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+}
+if(data40.arguments !== undefined){
+let data43 = data40.arguments;
+if(typeof data43 === "string"){
+if(data43.length > 10000000 && (data43.length > 20000000 || func1(data43) > 10000000)){
+const err100 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -10817,10 +10398,8 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data34.type !== undefined){
-let data38 = data34.type;
-if(typeof data38 !== "string"){
-const err101 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/type",schemaPath:"contract#/$defs/ContentPartInput/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err101 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -10829,8 +10408,12 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(!((data38 === "text") || (data38 === "image"))){
-const err102 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/type",schemaPath:"contract#/$defs/ContentPartInput/properties/type/enum",keyword:"enum",params:{allowedValues: schema43.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data40.provider_metadata !== undefined){
+let data44 = data40.provider_metadata;
+if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
+if(Object.keys(data44).length > 50){
+const err102 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -10839,12 +10422,11 @@ vErrors.push(err102);
 }
 errors++;
 }
-}
-if(data34.text !== undefined){
-let data39 = data34.text;
-if(typeof data39 === "string"){
-if(data39.length > 1000000 && (data39.length > 2000000 || func1(data39) > 1000000)){
-const err103 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
+for(const key5 in data44){
+const _errs101 = errors;
+if(typeof key5 === "string"){
+if(key5.length > 200 && (key5.length > 400 || func1(key5) > 200)){
+const err103 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key5};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -10855,7 +10437,7 @@ errors++;
 }
 }
 else {
-const err104 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/text",schemaPath:"contract#/$defs/ContentPartInput/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err104 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key5};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -10864,12 +10446,9 @@ vErrors.push(err104);
 }
 errors++;
 }
-}
-if(data34.url !== undefined){
-let data40 = data34.url;
-if(typeof data40 === "string"){
-if(data40.length > 20000000 && (data40.length > 40000000 || func1(data40) > 20000000)){
-const err105 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/maxLength",keyword:"maxLength",params:{limit: 20000000},message:"must NOT have more than 20000000 characters"};
+var valid30 = _errs101 === errors;
+if(!valid30){
+const err105 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key5},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -10879,8 +10458,9 @@ vErrors.push(err105);
 errors++;
 }
 }
+}
 else {
-const err106 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2+"/url",schemaPath:"contract#/$defs/ContentPartInput/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err106 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -10892,7 +10472,7 @@ errors++;
 }
 }
 else {
-const err107 = {instancePath:instancePath+"/messages/" + i1+"/content/" + i2,schemaPath:"contract#/$defs/ContentPartInput/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err107 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -10903,12 +10483,8 @@ errors++;
 }
 }
 }
-}
-if(data26.tool_calls !== undefined){
-let data41 = data26.tool_calls;
-if(Array.isArray(data41)){
-if(data41.length > 128){
-const err108 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+else {
+const err108 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -10917,8 +10493,12 @@ vErrors.push(err108);
 }
 errors++;
 }
-if(data41.length < 1){
-const err109 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+if(data24.tool_call_id !== undefined){
+let data45 = data24.tool_call_id;
+if(typeof data45 === "string"){
+if(data45.length > 1000 && (data45.length > 2000 || func1(data45) > 1000)){
+const err109 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -10927,12 +10507,8 @@ vErrors.push(err109);
 }
 errors++;
 }
-const len3 = data41.length;
-for(let i3=0; i3<len3; i3++){
-let data42 = data41[i3];
-if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
-if(data42.id === undefined){
-const err110 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(data45.length < 2 && func1(data45) < 1){
+const err110 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -10941,8 +10517,9 @@ vErrors.push(err110);
 }
 errors++;
 }
-if(data42.name === undefined){
-const err111 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+else {
+const err111 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -10951,8 +10528,10 @@ vErrors.push(err111);
 }
 errors++;
 }
-if(data42.arguments === undefined){
-const err112 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
+}
+}
+else {
+const err112 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -10961,9 +10540,10 @@ vErrors.push(err112);
 }
 errors++;
 }
-for(const key8 in data42){
-if(!((((key8 === "id") || (key8 === "name")) || (key8 === "arguments")) || (key8 === "provider_metadata"))){
-const err113 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+}
+}
+else {
+const err113 = {instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -10973,11 +10553,9 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data42.id !== undefined){
-let data43 = data42.id;
-if(typeof data43 === "string"){
-if(data43.length > 1000 && (data43.length > 2000 || func1(data43) > 1000)){
-const err114 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(data.stream !== undefined){
+if(typeof data.stream !== "boolean"){
+const err114 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -10986,8 +10564,11 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(data43.length < 2 && func1(data43) < 1){
-const err115 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data.unsupported !== undefined){
+let data47 = data.unsupported;
+if(typeof data47 !== "string"){
+const err115 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -10996,9 +10577,8 @@ vErrors.push(err115);
 }
 errors++;
 }
-}
-else {
-const err116 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data47 === "refuse") || (data47 === "ignore"))){
+const err116 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema103.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -11008,11 +10588,9 @@ vErrors.push(err116);
 errors++;
 }
 }
-if(data42.name !== undefined){
-let data44 = data42.name;
-if(typeof data44 === "string"){
-if(data44.length > 1000 && (data44.length > 2000 || func1(data44) > 1000)){
-const err117 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+else {
+const err117 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -11021,277 +10599,40 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data44.length < 2 && func1(data44) < 1){
-const err118 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err118];
-}
-else {
-vErrors.push(err118);
-}
-errors++;
-}
-}
-else {
-const err119 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err119];
-}
-else {
-vErrors.push(err119);
-}
-errors++;
-}
-}
-if(data42.arguments !== undefined){
-let data45 = data42.arguments;
-if(typeof data45 === "string"){
-if(data45.length > 10000000 && (data45.length > 20000000 || func1(data45) > 10000000)){
-const err120 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
-if(vErrors === null){
-vErrors = [err120];
-}
-else {
-vErrors.push(err120);
-}
-errors++;
-}
-}
-else {
-const err121 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err121];
-}
-else {
-vErrors.push(err121);
-}
-errors++;
-}
-}
-if(data42.provider_metadata !== undefined){
-let data46 = data42.provider_metadata;
-if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
-if(Object.keys(data46).length > 50){
-const err122 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
-if(vErrors === null){
-vErrors = [err122];
-}
-else {
-vErrors.push(err122);
-}
-errors++;
-}
-for(const key9 in data46){
-const _errs120 = errors;
-if(typeof key9 === "string"){
-if(key9.length > 200 && (key9.length > 400 || func1(key9) > 200)){
-const err123 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key9};
-if(vErrors === null){
-vErrors = [err123];
-}
-else {
-vErrors.push(err123);
-}
-errors++;
-}
-}
-else {
-const err124 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key9};
-if(vErrors === null){
-vErrors = [err124];
-}
-else {
-vErrors.push(err124);
-}
-errors++;
-}
-var valid37 = _errs120 === errors;
-if(!valid37){
-const err125 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key9},message:"property name must be valid"};
-if(vErrors === null){
-vErrors = [err125];
-}
-else {
-vErrors.push(err125);
-}
-errors++;
-}
-}
-}
-else {
-const err126 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3+"/provider_metadata",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/provider_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err126];
-}
-else {
-vErrors.push(err126);
-}
-errors++;
-}
-}
-}
-else {
-const err127 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls/" + i3,schemaPath:"#/properties/messages/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err127];
-}
-else {
-vErrors.push(err127);
-}
-errors++;
-}
-}
-}
-else {
-const err128 = {instancePath:instancePath+"/messages/" + i1+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err128];
-}
-else {
-vErrors.push(err128);
-}
-errors++;
-}
-}
-if(data26.tool_call_id !== undefined){
-let data47 = data26.tool_call_id;
-if(typeof data47 === "string"){
-if(data47.length > 1000 && (data47.length > 2000 || func1(data47) > 1000)){
-const err129 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err129];
-}
-else {
-vErrors.push(err129);
-}
-errors++;
-}
-if(data47.length < 2 && func1(data47) < 1){
-const err130 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){
-vErrors = [err130];
-}
-else {
-vErrors.push(err130);
-}
-errors++;
-}
-}
-else {
-const err131 = {instancePath:instancePath+"/messages/" + i1+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err131];
-}
-else {
-vErrors.push(err131);
-}
-errors++;
-}
-}
-}
-else {
-const err132 = {instancePath:instancePath+"/messages/" + i1,schemaPath:"#/properties/messages/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err132];
-}
-else {
-vErrors.push(err132);
-}
-errors++;
-}
-}
-}
-else {
-const err133 = {instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err133];
-}
-else {
-vErrors.push(err133);
-}
-errors++;
-}
-}
-if(data.stream !== undefined){
-if(typeof data.stream !== "boolean"){
-const err134 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err134];
-}
-else {
-vErrors.push(err134);
-}
-errors++;
-}
-}
-if(data.unsupported !== undefined){
-let data49 = data.unsupported;
-if(typeof data49 !== "string"){
-const err135 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err135];
-}
-else {
-vErrors.push(err135);
-}
-errors++;
-}
-if(!((data49 === "refuse") || (data49 === "ignore"))){
-const err136 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema102.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err136];
-}
-else {
-vErrors.push(err136);
-}
-errors++;
-}
-}
-}
-else {
-const err137 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err137];
-}
-else {
-vErrors.push(err137);
-}
-errors++;
-}
-validate72.errors = vErrors;
+validate82.errors = vErrors;
 return errors === 0;
 }
-validate72.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate82.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="renderPromptBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate71.evaluated;
+const evaluated0 = validate81.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate72(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+if(!(validate82(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
 errors = vErrors.length;
 }
-validate71.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
-validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate81.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getPromptStatisticsParameters = validate78;
-const schema118 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getPromptStatisticsParameters"};
+export const getPromptStatisticsParameters = validate90;
+const schema115 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getPromptStatisticsParameters"};
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getPromptStatisticsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate78.evaluated;
+const evaluated0 = validate90.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11409,7 +10750,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data3 === "hour") || (data3 === "day"))){
-const err9 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema118.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema115.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11455,19 +10796,19 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate78.errors = vErrors;
+validate90.errors = vErrors;
 return errors === 0;
 }
-validate78.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate90.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createTestRunParameters = validate79;
-const schema119 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"Prefer":{"type":"string","maxLength":1000}},"required":[]}},"$id":"createTestRunParameters"};
+export const createTestRunParameters = validate91;
+const schema116 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257},"Prefer":{"type":"string","maxLength":1000}},"required":[]}},"$id":"createTestRunParameters"};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createTestRunParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate79.evaluated;
+const evaluated0 = validate91.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11678,19 +11019,19 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate79.errors = vErrors;
+validate91.errors = vErrors;
 return errors === 0;
 }
-validate79.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate91.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createTestRunBody = validate80;
-const schema120 = {"$ref":"contract#/$defs/TestRunCreate","$id":"createTestRunBody"};
-const schema121 = {"title":"TestRunCreate","type":"object","description":"Providers, models and variables of a test run.","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","description":"Providers and models to compare. They run at the same time. The same pair can occur more than once.","minItems":1,"maxItems":20,"items":{"$ref":"contract#/$defs/TestTargetInput"}},"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[2]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"unsupported":{"type":"string","title":"TestUnsupportedMembers","description":"What happens if a provider cannot do something that the prompt asks for. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out for this provider.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"providers":[{"provider":"openai","model":"gpt-4.1-mini"},{"provider":"echo"}],"variables":{"ticket":"The export button has been greyed out since this morning."}}]};
+export const createTestRunBody = validate92;
+const schema117 = {"$ref":"contract#/$defs/TestRunCreate","$id":"createTestRunBody"};
+const schema118 = {"title":"TestRunCreate","type":"object","description":"Providers, models and variables of a test run.","additionalProperties":false,"required":["providers"],"properties":{"providers":{"type":"array","description":"Providers and models to compare. They run at the same time. The same pair can occur more than once.","minItems":1,"maxItems":20,"items":{"$ref":"contract#/$defs/TestTargetInput"}},"variables":{"$ref":"contract#/$defs/VariableValues"},"version":{"type":"integer","description":"Version to run. Default: the latest version.","minimum":1,"maximum":2147483647,"examples":[2]},"label":{"type":"string","description":"Label of the version to run. If the prompt has no such label, the answer is 422 `unknown-label`. It cannot be combined with `version` (`invalid-request`).","pattern":"^[a-z][a-z0-9-]{0,31}$","not":{"pattern":"^latest$"},"maxLength":32,"examples":["production"]},"unsupported":{"type":"string","title":"TestUnsupportedMembers","description":"What happens if a provider cannot do something that the prompt asks for. `refuse` (default): the answer is `unsupported-by-provider`, and no provider is called. `ignore`: the service leaves it out for this provider.","enum":["refuse","ignore"],"examples":["ignore"]}},"examples":[{"providers":[{"provider":"openai","model":"gpt-4.1-mini"},{"provider":"echo"}],"variables":{"ticket":"The export button has been greyed out since this morning."}}]};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate81.evaluated;
+const evaluated0 = validate93.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11745,8 +11086,8 @@ errors++;
 }
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate36(data0[i0], {instancePath:instancePath+"/providers/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
+if(!(validate42(data0[i0], {instancePath:instancePath+"/providers/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
 errors = vErrors.length;
 }
 }
@@ -11763,8 +11104,8 @@ errors++;
 }
 }
 if(data.variables !== undefined){
-if(!(validate64(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+if(!(validate72(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
 errors = vErrors.length;
 }
 }
@@ -11808,7 +11149,7 @@ let data4 = data.label;
 const _errs10 = errors;
 const _errs11 = errors;
 if(typeof data4 === "string"){
-if(!pattern29.test(data4)){
+if(!pattern27.test(data4)){
 const err8 = {};
 if(vErrors === null){
 vErrors = [err8];
@@ -11852,7 +11193,7 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(!pattern30.test(data4)){
+if(!pattern28.test(data4)){
 const err11 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9-]{0,31}$"},message:"must match pattern \""+"^[a-z][a-z0-9-]{0,31}$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -11887,7 +11228,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((data5 === "refuse") || (data5 === "ignore"))){
-const err14 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema121.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/unsupported",schemaPath:"#/properties/unsupported/enum",keyword:"enum",params:{allowedValues: schema118.properties.unsupported.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -11908,40 +11249,40 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate81.errors = vErrors;
+validate93.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate93.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createTestRunBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate80.evaluated;
+const evaluated0 = validate92.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate81(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+if(!(validate93(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
 errors = vErrors.length;
 }
-validate80.errors = vErrors;
+validate92.errors = vErrors;
 return errors === 0;
 }
-validate80.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate92.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listTestRunsParameters = validate85;
-const schema122 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"TestRunStatusFilter","enum":["running","done","failed","interrupted"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listTestRunsParameters"};
+export const listTestRunsParameters = validate97;
+const schema119 = {"type":"object","properties":{"path":{"type":"object","properties":{"slugOrId":{"type":"string","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":80}},"required":["slugOrId"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"TestRunStatusFilter","enum":["running","done","failed","interrupted"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listTestRunsParameters"};
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listTestRunsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate85.evaluated;
+const evaluated0 = validate97.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12049,7 +11390,7 @@ errors++;
 if(data2.status !== undefined){
 let data3 = data2.status;
 if(!((((data3 === "running") || (data3 === "done")) || (data3 === "failed")) || (data3 === "interrupted"))){
-const err8 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema122.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema119.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12232,20 +11573,20 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate85.errors = vErrors;
+validate97.errors = vErrors;
 return errors === 0;
 }
-validate85.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate97.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getTestRunParameters = validate86;
-const schema123 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunParameters"};
-const schema124 = {"title":"TestRunId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38"]};
+export const getTestRunParameters = validate98;
+const schema120 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunParameters"};
+const schema121 = {"title":"TestRunId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38"]};
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate98(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getTestRunParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate86.evaluated;
+const evaluated0 = validate98.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12401,19 +11742,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate86.errors = vErrors;
+validate98.errors = vErrors;
 return errors === 0;
 }
-validate86.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate98.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getTestRunResultsParameters = validate87;
-const schema125 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunResultsParameters"};
+export const getTestRunResultsParameters = validate99;
+const schema122 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/TestRunId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getTestRunResultsParameters"};
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getTestRunResultsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate87.evaluated;
+const evaluated0 = validate99.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12569,19 +11910,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate87.errors = vErrors;
+validate99.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate99.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listProvidersParameters = validate88;
-const schema127 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProvidersParameters"};
+export const listProvidersParameters = validate100;
+const schema124 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProvidersParameters"};
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listProvidersParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate88.evaluated;
+const evaluated0 = validate100.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12663,19 +12004,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate88.errors = vErrors;
+validate100.errors = vErrors;
 return errors === 0;
 }
-validate88.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate100.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createChatCompletionParameters = validate89;
-const schema128 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createChatCompletionParameters"};
+export const createChatCompletionParameters = validate101;
+const schema125 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createChatCompletionParameters"};
 
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createChatCompletionParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate89.evaluated;
+const evaluated0 = validate101.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12804,22 +12145,25 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate89.errors = vErrors;
+validate101.errors = vErrors;
 return errors === 0;
 }
-validate89.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate101.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createChatCompletionBody = validate90;
-const schema129 = {"$ref":"contract#/$defs/ChatCompletionCreate","$id":"createChatCompletionBody"};
-const schema130 = {"title":"ChatCompletionCreate","type":"object","description":"A request of OpenAI's chat completions. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"maxLength":10000000,"minItems":1,"maxItems":100,"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.","examples":["And since when?"]},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"type":"object","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}}}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"items":{"type":"string","minLength":1,"maxLength":1000},"description":"Texts that end the answer. They are not part of it.","examples":["###"]},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer, also instead of a stored prompt's. An answer to it is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"type":"object","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}}}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}}}},"tool_choice":{"type":["string","object","null"],"pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","examples":["auto"]},"stream":{"type":["boolean","null"],"description":"Whether the answer is sent while it comes.","examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"title":"ChatLogprobs","description":"Not supported; only `false`.","enum":[false,null],"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}]};
-const pattern82 = new RegExp("^[!-~]{1,500}$", "u");
-const pattern86 = new RegExp("^(auto|none|required)$", "u");
-const schema131 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug or id of the prompt.","minLength":1,"maxLength":80,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"type":["object","null"],"description":"Values by variable name. `null` means that the variable is not supplied.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"type":["string","null"],"maxLength":1000000},"examples":[{"ticket":"The export button has been greyed out since this morning."}]}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
+export const createChatCompletionBody = validate102;
+const schema126 = {"$ref":"contract#/$defs/ChatCompletionCreate","$id":"createChatCompletionBody"};
+const schema127 = {"title":"ChatCompletionCreate","type":"object","description":"A request of OpenAI's chat completions. A member that is `null` counts as left out.","additionalProperties":false,"required":["messages"],"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","pattern":"^[!-~]{1,500}$","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"messages":{"type":"array","description":"The conversation. It can be empty for a stored prompt. Placeholders in it are not filled in.","maxItems":1000,"items":{"type":"object","description":"A message.","additionalProperties":false,"required":["role"],"properties":{"role":{"type":"string","title":"ChatMessageRole","description":"Role of the speaker. `tool` gives the result of a call.","enum":["system","developer","user","assistant","tool"],"examples":["user"]},"content":{"type":["string","array","null"],"title":"ChatParts","maxLength":10000000,"minItems":1,"maxItems":100,"examples":["And since when?"],"items":{"type":"object","description":"A part of a message.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatContentPartType","description":"Kind of the part.","enum":["text","image_url","refusal"],"examples":["text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal of the model.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"object","description":"An image.","additionalProperties":false,"required":["url"],"properties":{"url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ChatImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]}}},"prompt_cache_breakpoint":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"text"}}},"then":{"required":["text"],"properties":{"text":{}}},"else":{"properties":{"text":false}}},{"if":{"properties":{"type":{"const":"image_url"}}},"then":{"required":["image_url"],"properties":{"image_url":{}}},"else":{"properties":{"image_url":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{}}},"else":{"properties":{"refusal":false}}}]},"description":"A text, or a list of texts and images. Only users send images. Only an assistant's message can have none."},"name":{"type":["string","null"],"description":"Name of the speaker. Ignored.","maxLength":200,"examples":["Ada"]},"refusal":{"type":["string","null"],"description":"Of an assistant: the text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"tool_calls":{"type":["array","null"],"description":"Of an assistant: the calls that it asked for, as they were received.","maxItems":128,"items":{"$ref":"contract#/$defs/ChatToolCallInput"}},"tool_call_id":{"type":["string","null"],"description":"Of a result: id of a call in a message before.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"annotations":{"type":["array","null"],"description":"Of an assistant: annotations of an earlier answer. Ignored.","maxItems":1000,"items":{"$ref":"contract#/$defs/ChatAnnotation"}},"parsed":{"description":"What an SDK parsed from the text of an earlier answer. Ignored.","examples":[{"priority":"high"}]},"audio":{"type":"null","description":"Not supported."},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."}},"allOf":[{"if":{"properties":{"role":{"const":"tool"}}},"then":{"required":["tool_call_id","content"],"properties":{"tool_call_id":{"type":"string","maxLength":1000},"content":{}}},"else":{"properties":{"tool_call_id":{"type":"null"}}}},{"if":{"properties":{"role":{"const":"assistant"}}},"else":{"required":["content"],"properties":{"content":{"not":{"type":"null"}},"tool_calls":{"type":"null"}}}}]},"examples":[[{"role":"user","content":"What is a webhook?"}]]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"max_completion_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"max_tokens":{"type":["integer","null"],"description":"The older name of `max_completion_tokens`. If both are sent, they must be equal.","minimum":1,"maximum":10000000,"examples":[500]},"stop":{"type":["string","array","null"],"title":"ChatStops","minLength":1,"maxLength":1000,"minItems":1,"maxItems":16,"examples":["###"],"items":{"type":"string","minLength":1,"maxLength":1000},"description":"Texts that end the answer. They are not part of it."},"seed":{"type":["integer","null"],"description":"Makes answers repeatable, as far as the provider can.","minimum":0,"maximum":2147483647,"examples":[7]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"reasoning_effort":{"type":["string","null"],"title":"ChatReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[false]},"response_format":{"type":["object","null"],"description":"The form of the answer, also instead of a stored prompt's. An answer to it is not checked.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ChatResponseFormatType","description":"`json_schema` with `json_schema`, `json_object` for any JSON, or `text`.","enum":["text","json_object","json_schema"],"examples":["json_schema"]},"json_schema":{"$ref":"contract#/$defs/ChatJsonSchema"}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["json_schema"],"properties":{"json_schema":{}}},"else":{"properties":{"json_schema":false}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask its caller to run. The service never runs them.","maxItems":128,"items":{"$ref":"contract#/$defs/ChatTool"}},"tool_choice":{"type":["string","object","null"],"title":"ChatChosenTool","pattern":"^(auto|none|required)$","maxLength":8,"additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function to call.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}}}},"examples":["auto"],"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named."},"stream":{"type":["boolean","null"],"description":"Whether the answer is sent while it comes.","examples":[false]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_usage":{"type":["boolean","null"],"description":"Whether a last chunk, without choices, has the usage.","examples":[true]},"include_obfuscation":{"type":["boolean","null"],"description":"Ignored.","examples":[false]}}},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-7"]},"metadata":{"type":["object","null"],"description":"Ignored.","maxProperties":100,"propertyNames":{"maxLength":200},"additionalProperties":{"type":"string","maxLength":10000},"examples":[{"source":"helpdesk"}]},"store":{"type":["boolean","null"],"description":"Ignored; nothing is stored.","examples":[false]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["helpdesk"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"n":{"type":["integer","null"],"description":"Only 1 is supported.","minimum":1,"maximum":1,"examples":[1]},"logprobs":{"type":["boolean","null"],"description":"Not supported; only `false`.","not":{"const":true},"examples":[false]},"top_logprobs":{"type":["integer","null"],"description":"Not supported; only 0.","minimum":0,"maximum":0,"examples":[0]},"logit_bias":{"type":["object","null"],"description":"Not supported; only an empty object.","additionalProperties":false,"examples":[{}]},"modalities":{"type":["array","null"],"description":"Only `text` is supported.","maxItems":1,"items":{"type":"string","const":"text"},"examples":[["text"]]},"service_tier":{"type":["string","null"],"title":"ChatServiceTier","description":"Other service tiers are not supported.","enum":["auto","default",null],"examples":["auto"]},"verbosity":{"type":["string","null"],"title":"ChatVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]},"functions":{"type":["array","null"],"description":"Not supported; use `tools`.","maxItems":0,"items":{},"examples":[[]]},"function_call":{"type":"null","description":"Not supported; use `tool_calls` or `tool_choice`."},"audio":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prediction":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"web_search_options":{"type":"null","description":"Not supported."}},"examples":[{"model":"openai/gpt-4.1-mini","messages":[{"role":"user","content":"What is a webhook?"}]}]};
+const schema131 = {"type":"object","title":"ChatToolCallInput","description":"A call of a tool that the model asks for.","additionalProperties":false,"required":["id","type","function"],"properties":{"id":{"type":"string","description":"Id of the call. The message with its result names it.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"index":{"type":["integer","null"],"description":"Place of the call in a stream. Ignored.","minimum":0,"maximum":10000,"examples":[0]},"type":{"type":"string","description":"Always `function`.","const":"function","examples":["function"]},"function":{"type":"object","description":"What to call.","additionalProperties":false,"required":["name","arguments"],"properties":{"name":{"type":"string","description":"Name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"parsed_arguments":{"description":"What an SDK parsed from the arguments. Ignored.","examples":[{"name":"Ada"}]}}},"extra_content":{"type":"object","description":"What the provider needs to get back with the call, for example a thought signature. At most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"examples":[{"id":"call_8fD2","type":"function","function":{"name":"find_customer","arguments":"{\"name\": \"Ada\"}"}}]};
+const schema132 = {"type":"object","title":"ChatAnnotation","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true,"examples":[{}]};
+const pattern76 = new RegExp("^[!-~]{1,500}$", "u");
+const pattern80 = new RegExp("^(auto|none|required)$", "u");
+const schema128 = {"title":"StoredPrompt","type":["object","null"],"description":"A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.","additionalProperties":false,"properties":{"id":{"type":["string","null"],"description":"Slug or id of the prompt.","minLength":1,"maxLength":80,"examples":["summarise-support-ticket"]},"version":{"type":["string","null"],"description":"Number of a version, or a label. If it is left out, the latest version.","minLength":1,"maxLength":32,"examples":["production"]},"variables":{"$ref":"contract#/$defs/StoredPromptVariables"}},"examples":[{"id":"summarise-support-ticket","version":"production"}]};
+const schema129 = {"type":["object","null"],"title":"StoredPromptVariables","description":"Values by variable name. `null` means that the variable is not supplied.","maxProperties":200,"propertyNames":{"$ref":"contract#/$defs/VariableName"},"additionalProperties":{"type":["string","null"],"maxLength":1000000},"examples":[{"ticket":"The export button has been greyed out since this morning."}]};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate92.evaluated;
+const evaluated0 = validate105.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12827,7 +12171,116 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema131.type},message:"must be object,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema129.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length > 200){
+const err1 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 200},message:"must NOT have more than 200 properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+const _errs1 = errors;
+if(typeof key0 === "string"){
+if(key0.length > 64 && (key0.length > 128 || func1(key0) > 64)){
+const err2 = {instancePath,schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern9.test(key0)){
+const err3 = {instancePath,schemaPath:"contract#/$defs/VariableName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"+"\"",propertyName:key0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"contract#/$defs/VariableName/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+const err5 = {instancePath,schemaPath:"#/propertyNames",keyword:"propertyNames",params:{propertyName: key0},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+for(const key1 in data){
+let data0 = data[key1];
+if((typeof data0 !== "string") && (data0 !== null)){
+const err6 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: schema129.additionalProperties.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(typeof data0 === "string"){
+if(data0.length > 1000000 && (data0.length > 2000000 || func1(data0) > 1000000)){
+const err7 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+}
+validate105.errors = vErrors;
+return errors === 0;
+}
+validate105.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate104.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema128.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12852,7 +12305,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema131.properties.id.type},message:"must be string,null"};
+const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: schema128.properties.id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12887,7 +12340,7 @@ errors++;
 if(data.version !== undefined){
 let data1 = data.version;
 if((typeof data1 !== "string") && (data1 !== null)){
-const err5 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema131.properties.version.type},message:"must be string,null"};
+const err5 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema128.properties.version.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12920,9 +12373,130 @@ errors++;
 }
 }
 if(data.variables !== undefined){
-let data2 = data.variables;
-if((!(data2 && typeof data2 == "object" && !Array.isArray(data2))) && (data2 !== null)){
-const err8 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/type",keyword:"type",params:{type: schema131.properties.variables.type},message:"must be object,null"};
+if(!(validate105(data.variables, {instancePath:instancePath+"/variables",parentData:data,parentDataProperty:"variables",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate105.errors : vErrors.concat(validate105.errors);
+errors = vErrors.length;
+}
+}
+}
+validate104.errors = vErrors;
+return errors === 0;
+}
+validate104.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema133 = {"type":"object","title":"ChatJsonSchema","description":"The schema of the answer.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"schema":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"examples":[{"name":"triage"}]};
+
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate108.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "name") || (key0 === "description")) || (key0 === "schema")) || (key0 === "strict"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(data0.length > 64 && (data0.length > 128 || func1(data0) > 64)){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!pattern12.test(data0)){
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.description !== undefined){
+let data1 = data.description;
+if((typeof data1 !== "string") && (data1 !== null)){
+const err5 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema133.properties.description.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(typeof data1 === "string"){
+if(data1.length > 4000 && (data1.length > 8000 || func1(data1) > 4000)){
+const err6 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+if(data.schema !== undefined){
+let data2 = data.schema;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(Object.keys(data2).length > 1000){
+const err7 = {instancePath:instancePath+"/schema",schemaPath:"contract#/$defs/JsonSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+for(const key1 in data2){
+const _errs9 = errors;
+if(typeof key1 === "string"){
+if(key1.length > 1000 && (key1.length > 2000 || func1(key1) > 1000)){
+const err8 = {instancePath:instancePath+"/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key1};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12931,9 +12505,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(Object.keys(data2).length > 200){
-const err9 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/maxProperties",keyword:"maxProperties",params:{limit: 200},message:"must NOT have more than 200 properties"};
+}
+else {
+const err9 = {instancePath:instancePath+"/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key1};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12942,11 +12516,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-for(const key1 in data2){
-const _errs8 = errors;
-if(typeof key1 === "string"){
-if(key1.length > 64 && (key1.length > 128 || func1(key1) > 64)){
-const err10 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key1};
+var valid2 = _errs9 === errors;
+if(!valid2){
+const err10 = {instancePath:instancePath+"/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key1},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12955,8 +12527,10 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(!pattern9.test(key1)){
-const err11 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"+"\"",propertyName:key1};
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/schema",schemaPath:"contract#/$defs/JsonSchema/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -12966,8 +12540,10 @@ vErrors.push(err11);
 errors++;
 }
 }
-else {
-const err12 = {instancePath:instancePath+"/variables",schemaPath:"contract#/$defs/VariableName/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key1};
+if(data.strict !== undefined){
+let data3 = data.strict;
+if((typeof data3 !== "boolean") && (data3 !== null)){
+const err12 = {instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema133.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -12976,9 +12552,194 @@ vErrors.push(err12);
 }
 errors++;
 }
-var valid1 = _errs8 === errors;
-if(!valid1){
-const err13 = {instancePath:instancePath+"/variables",schemaPath:"#/properties/variables/propertyNames",keyword:"propertyNames",params:{propertyName: key1},message:"property name must be valid"};
+}
+}
+else {
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+validate108.errors = vErrors;
+return errors === 0;
+}
+validate108.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema135 = {"type":"object","title":"ChatTool","description":"A function.","additionalProperties":false,"required":["type","function"],"properties":{"type":{"type":"string","description":"Always `function`. Custom tools are not supported.","const":"function","examples":["function"]},"function":{"type":"object","description":"The function.","additionalProperties":false,"required":["name"],"properties":{"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"$ref":"contract#/$defs/JsonSchema"},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly.","examples":[true]}}}},"examples":[{"type":"function","function":{"name":"find_customer"}}]};
+
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate110.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.function === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "function"},message:"must have required property '"+"function"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "type") || (key0 === "function"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.type !== undefined){
+let data0 = data.type;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if("function" !== data0){
+const err4 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.function !== undefined){
+let data1 = data.function;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.name === undefined){
+const err5 = {instancePath:instancePath+"/function",schemaPath:"#/properties/function/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!((((key1 === "name") || (key1 === "description")) || (key1 === "parameters")) || (key1 === "strict"))){
+const err6 = {instancePath:instancePath+"/function",schemaPath:"#/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data1.name !== undefined){
+let data2 = data1.name;
+if(typeof data2 === "string"){
+if(data2.length > 64 && (data2.length > 128 || func1(data2) > 64)){
+const err7 = {instancePath:instancePath+"/function/name",schemaPath:"#/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(!pattern12.test(data2)){
+const err8 = {instancePath:instancePath+"/function/name",schemaPath:"#/properties/function/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/function/name",schemaPath:"#/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data1.description !== undefined){
+let data3 = data1.description;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err10 = {instancePath:instancePath+"/function/description",schemaPath:"#/properties/function/properties/description/type",keyword:"type",params:{type: schema135.properties.function.properties.description.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(typeof data3 === "string"){
+if(data3.length > 4000 && (data3.length > 8000 || func1(data3) > 4000)){
+const err11 = {instancePath:instancePath+"/function/description",schemaPath:"#/properties/function/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+if(data1.parameters !== undefined){
+let data4 = data1.parameters;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(Object.keys(data4).length > 1000){
+const err12 = {instancePath:instancePath+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+for(const key2 in data4){
+const _errs14 = errors;
+if(typeof key2 === "string"){
+if(key2.length > 1000 && (key2.length > 2000 || func1(key2) > 1000)){
+const err13 = {instancePath:instancePath+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key2};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -12988,10 +12749,8 @@ vErrors.push(err13);
 errors++;
 }
 }
-for(const key2 in data2){
-let data3 = data2[key2];
-if((typeof data3 !== "string") && (data3 !== null)){
-const err14 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/type",keyword:"type",params:{type: schema131.properties.variables.additionalProperties.type},message:"must be string,null"};
+else {
+const err14 = {instancePath:instancePath+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key2};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13000,9 +12759,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-if(typeof data3 === "string"){
-if(data3.length > 1000000 && (data3.length > 2000000 || func1(data3) > 1000000)){
-const err15 = {instancePath:instancePath+"/variables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/variables/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1000000},message:"must NOT have more than 1000000 characters"};
+var valid3 = _errs14 === errors;
+if(!valid3){
+const err15 = {instancePath:instancePath+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key2},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -13013,19 +12772,63 @@ errors++;
 }
 }
 }
+else {
+const err16 = {instancePath:instancePath+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data1.strict !== undefined){
+let data5 = data1.strict;
+if((typeof data5 !== "boolean") && (data5 !== null)){
+const err17 = {instancePath:instancePath+"/function/strict",schemaPath:"#/properties/function/properties/strict/type",keyword:"type",params:{type: schema135.properties.function.properties.strict.type},message:"must be boolean,null"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
 }
 }
 }
-validate92.errors = vErrors;
+else {
+const err18 = {instancePath:instancePath+"/function",schemaPath:"#/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+validate110.errors = vErrors;
 return errors === 0;
 }
-validate92.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate110.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate91.evaluated;
+const evaluated0 = validate103.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13044,7 +12847,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func7.call(schema130.properties, key0))){
+if(!(func7.call(schema127.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err1];
@@ -13058,7 +12861,7 @@ errors++;
 if(data.model !== undefined){
 let data0 = data.model;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err2 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema130.properties.model.type},message:"must be string,null"};
+const err2 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema127.properties.model.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13088,7 +12891,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern82.test(data0)){
+if(!pattern76.test(data0)){
 const err5 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,500}$"},message:"must match pattern \""+"^[!-~]{1,500}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -13101,8 +12904,8 @@ errors++;
 }
 }
 if(data.prompt !== undefined){
-if(!(validate92(data.prompt, {instancePath:instancePath+"/prompt",parentData:data,parentDataProperty:"prompt",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
+if(!(validate104(data.prompt, {instancePath:instancePath+"/prompt",parentData:data,parentDataProperty:"prompt",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
 errors = vErrors.length;
 }
 }
@@ -13374,7 +13177,7 @@ vErrors.push(err20);
 errors++;
 }
 for(const key1 in data3){
-if(!(func7.call(schema130.properties.messages.items.properties, key1))){
+if(!(func7.call(schema127.properties.messages.items.properties, key1))){
 const err21 = {instancePath:instancePath+"/messages/" + i0,schemaPath:"#/properties/messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err21];
@@ -13398,7 +13201,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!(((((data10 === "system") || (data10 === "developer")) || (data10 === "user")) || (data10 === "assistant")) || (data10 === "tool"))){
-const err23 = {instancePath:instancePath+"/messages/" + i0+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema130.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/messages/" + i0+"/role",schemaPath:"#/properties/messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema127.properties.messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -13411,7 +13214,7 @@ errors++;
 if(data3.content !== undefined){
 let data11 = data3.content;
 if(((typeof data11 !== "string") && (!(Array.isArray(data11)))) && (data11 !== null)){
-const err24 = {instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.content.type},message:"must be string,array,null"};
+const err24 = {instancePath:instancePath+"/messages/" + i0+"/content",schemaPath:"#/properties/messages/items/properties/content/type",keyword:"type",params:{type: schema127.properties.messages.items.properties.content.type},message:"must be string,array,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -13765,7 +13568,7 @@ vErrors.push(err42);
 errors++;
 }
 if(!(((data19 === "text") || (data19 === "image_url")) || (data19 === "refusal"))){
-const err43 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/messages/items/properties/content/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema130.properties.messages.items.properties.content.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err43 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/messages/items/properties/content/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema127.properties.messages.items.properties.content.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -13878,7 +13681,7 @@ errors++;
 if(data22.detail !== undefined){
 let data24 = data22.detail;
 if((typeof data24 !== "string") && (data24 !== null)){
-const err52 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.content.items.properties.image_url.properties.detail.type},message:"must be string,null"};
+const err52 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/type",keyword:"type",params:{type: schema127.properties.messages.items.properties.content.items.properties.image_url.properties.detail.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -13888,7 +13691,7 @@ vErrors.push(err52);
 errors++;
 }
 if(!((data24 === "auto") || (data24 === null))){
-const err53 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/enum",keyword:"enum",params:{allowedValues: schema130.properties.messages.items.properties.content.items.properties.image_url.properties.detail.enum},message:"must be equal to one of the allowed values"};
+const err53 = {instancePath:instancePath+"/messages/" + i0+"/content/" + i1+"/image_url/detail",schemaPath:"#/properties/messages/items/properties/content/items/properties/image_url/properties/detail/enum",keyword:"enum",params:{allowedValues: schema127.properties.messages.items.properties.content.items.properties.image_url.properties.detail.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -13939,7 +13742,7 @@ errors++;
 if(data3.name !== undefined){
 let data26 = data3.name;
 if((typeof data26 !== "string") && (data26 !== null)){
-const err57 = {instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.name.type},message:"must be string,null"};
+const err57 = {instancePath:instancePath+"/messages/" + i0+"/name",schemaPath:"#/properties/messages/items/properties/name/type",keyword:"type",params:{type: schema127.properties.messages.items.properties.name.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -13964,7 +13767,7 @@ errors++;
 if(data3.refusal !== undefined){
 let data27 = data3.refusal;
 if((typeof data27 !== "string") && (data27 !== null)){
-const err59 = {instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.refusal.type},message:"must be string,null"};
+const err59 = {instancePath:instancePath+"/messages/" + i0+"/refusal",schemaPath:"#/properties/messages/items/properties/refusal/type",keyword:"type",params:{type: schema127.properties.messages.items.properties.refusal.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -13989,7 +13792,7 @@ errors++;
 if(data3.tool_calls !== undefined){
 let data28 = data3.tool_calls;
 if((!(Array.isArray(data28))) && (data28 !== null)){
-const err61 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.tool_calls.type},message:"must be array,null"};
+const err61 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls",schemaPath:"#/properties/messages/items/properties/tool_calls/type",keyword:"type",params:{type: schema127.properties.messages.items.properties.tool_calls.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -14014,7 +13817,7 @@ for(let i2=0; i2<len2; i2++){
 let data29 = data28[i2];
 if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
 if(data29.id === undefined){
-const err63 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+const err63 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"contract#/$defs/ChatToolCallInput/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -14024,7 +13827,7 @@ vErrors.push(err63);
 errors++;
 }
 if(data29.type === undefined){
-const err64 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+const err64 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"contract#/$defs/ChatToolCallInput/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -14034,7 +13837,7 @@ vErrors.push(err64);
 errors++;
 }
 if(data29.function === undefined){
-const err65 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "function"},message:"must have required property '"+"function"+"'"};
+const err65 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"contract#/$defs/ChatToolCallInput/required",keyword:"required",params:{missingProperty: "function"},message:"must have required property '"+"function"+"'"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -14045,7 +13848,7 @@ errors++;
 }
 for(const key4 in data29){
 if(!(((((key4 === "id") || (key4 === "index")) || (key4 === "type")) || (key4 === "function")) || (key4 === "extra_content"))){
-const err66 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+const err66 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"contract#/$defs/ChatToolCallInput/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -14059,7 +13862,7 @@ if(data29.id !== undefined){
 let data30 = data29.id;
 if(typeof data30 === "string"){
 if(data30.length > 1000 && (data30.length > 2000 || func1(data30) > 1000)){
-const err67 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+const err67 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"contract#/$defs/ChatToolCallInput/properties/id/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -14069,7 +13872,7 @@ vErrors.push(err67);
 errors++;
 }
 if(data30.length < 2 && func1(data30) < 1){
-const err68 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err68 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"contract#/$defs/ChatToolCallInput/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -14080,7 +13883,7 @@ errors++;
 }
 }
 else {
-const err69 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err69 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/id",schemaPath:"contract#/$defs/ChatToolCallInput/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -14093,7 +13896,7 @@ errors++;
 if(data29.index !== undefined){
 let data31 = data29.index;
 if((!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))) && (data31 !== null)){
-const err70 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/index/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.tool_calls.items.properties.index.type},message:"must be integer,null"};
+const err70 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"contract#/$defs/ChatToolCallInput/properties/index/type",keyword:"type",params:{type: schema131.properties.index.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -14104,7 +13907,7 @@ errors++;
 }
 if((typeof data31 == "number") && (isFinite(data31))){
 if(data31 > 10000 || isNaN(data31)){
-const err71 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/index/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"};
+const err71 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"contract#/$defs/ChatToolCallInput/properties/index/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -14114,7 +13917,7 @@ vErrors.push(err71);
 errors++;
 }
 if(data31 < 0 || isNaN(data31)){
-const err72 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const err72 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/index",schemaPath:"contract#/$defs/ChatToolCallInput/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -14128,7 +13931,7 @@ errors++;
 if(data29.type !== undefined){
 let data32 = data29.type;
 if(typeof data32 !== "string"){
-const err73 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/type",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err73 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/type",schemaPath:"contract#/$defs/ChatToolCallInput/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -14138,7 +13941,7 @@ vErrors.push(err73);
 errors++;
 }
 if("function" !== data32){
-const err74 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/type",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"};
+const err74 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/type",schemaPath:"contract#/$defs/ChatToolCallInput/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -14152,7 +13955,7 @@ if(data29.function !== undefined){
 let data33 = data29.function;
 if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
 if(data33.name === undefined){
-const err75 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+const err75 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"contract#/$defs/ChatToolCallInput/properties/function/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -14162,7 +13965,7 @@ vErrors.push(err75);
 errors++;
 }
 if(data33.arguments === undefined){
-const err76 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
+const err76 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"contract#/$defs/ChatToolCallInput/properties/function/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -14173,7 +13976,7 @@ errors++;
 }
 for(const key5 in data33){
 if(!(((key5 === "name") || (key5 === "arguments")) || (key5 === "parsed_arguments"))){
-const err77 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+const err77 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"contract#/$defs/ChatToolCallInput/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -14187,7 +13990,7 @@ if(data33.name !== undefined){
 let data34 = data33.name;
 if(typeof data34 === "string"){
 if(data34.length > 1000 && (data34.length > 2000 || func1(data34) > 1000)){
-const err78 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+const err78 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"contract#/$defs/ChatToolCallInput/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -14197,7 +14000,7 @@ vErrors.push(err78);
 errors++;
 }
 if(data34.length < 2 && func1(data34) < 1){
-const err79 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err79 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"contract#/$defs/ChatToolCallInput/properties/function/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -14208,7 +14011,7 @@ errors++;
 }
 }
 else {
-const err80 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err80 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/name",schemaPath:"contract#/$defs/ChatToolCallInput/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -14222,7 +14025,7 @@ if(data33.arguments !== undefined){
 let data35 = data33.arguments;
 if(typeof data35 === "string"){
 if(data35.length > 10000000 && (data35.length > 20000000 || func1(data35) > 10000000)){
-const err81 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
+const err81 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/arguments",schemaPath:"contract#/$defs/ChatToolCallInput/properties/function/properties/arguments/maxLength",keyword:"maxLength",params:{limit: 10000000},message:"must NOT have more than 10000000 characters"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -14233,7 +14036,7 @@ errors++;
 }
 }
 else {
-const err82 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/arguments",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err82 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function/arguments",schemaPath:"contract#/$defs/ChatToolCallInput/properties/function/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -14245,7 +14048,7 @@ errors++;
 }
 }
 else {
-const err83 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err83 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/function",schemaPath:"contract#/$defs/ChatToolCallInput/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -14259,7 +14062,7 @@ if(data29.extra_content !== undefined){
 let data36 = data29.extra_content;
 if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
 if(Object.keys(data36).length > 50){
-const err84 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
+const err84 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"contract#/$defs/ChatToolCallInput/properties/extra_content/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -14269,10 +14072,10 @@ vErrors.push(err84);
 errors++;
 }
 for(const key6 in data36){
-const _errs95 = errors;
+const _errs96 = errors;
 if(typeof key6 === "string"){
 if(key6.length > 200 && (key6.length > 400 || func1(key6) > 200)){
-const err85 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
+const err85 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"contract#/$defs/ChatToolCallInput/properties/extra_content/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key6};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -14282,9 +14085,9 @@ vErrors.push(err85);
 errors++;
 }
 }
-var valid31 = _errs95 === errors;
-if(!valid31){
-const err86 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/propertyNames",keyword:"propertyNames",params:{propertyName: key6},message:"property name must be valid"};
+var valid32 = _errs96 === errors;
+if(!valid32){
+const err86 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"contract#/$defs/ChatToolCallInput/properties/extra_content/propertyNames",keyword:"propertyNames",params:{propertyName: key6},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -14296,7 +14099,7 @@ errors++;
 }
 }
 else {
-const err87 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"#/properties/messages/items/properties/tool_calls/items/properties/extra_content/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err87 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2+"/extra_content",schemaPath:"contract#/$defs/ChatToolCallInput/properties/extra_content/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -14308,7 +14111,7 @@ errors++;
 }
 }
 else {
-const err88 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"#/properties/messages/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err88 = {instancePath:instancePath+"/messages/" + i0+"/tool_calls/" + i2,schemaPath:"contract#/$defs/ChatToolCallInput/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -14323,7 +14126,7 @@ errors++;
 if(data3.tool_call_id !== undefined){
 let data37 = data3.tool_call_id;
 if((typeof data37 !== "string") && (data37 !== null)){
-const err89 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.tool_call_id.type},message:"must be string,null"};
+const err89 = {instancePath:instancePath+"/messages/" + i0+"/tool_call_id",schemaPath:"#/properties/messages/items/properties/tool_call_id/type",keyword:"type",params:{type: schema127.properties.messages.items.properties.tool_call_id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -14358,7 +14161,7 @@ errors++;
 if(data3.annotations !== undefined){
 let data38 = data3.annotations;
 if((!(Array.isArray(data38))) && (data38 !== null)){
-const err92 = {instancePath:instancePath+"/messages/" + i0+"/annotations",schemaPath:"#/properties/messages/items/properties/annotations/type",keyword:"type",params:{type: schema130.properties.messages.items.properties.annotations.type},message:"must be array,null"};
+const err92 = {instancePath:instancePath+"/messages/" + i0+"/annotations",schemaPath:"#/properties/messages/items/properties/annotations/type",keyword:"type",params:{type: schema127.properties.messages.items.properties.annotations.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -14383,7 +14186,7 @@ for(let i3=0; i3<len3; i3++){
 let data39 = data38[i3];
 if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
 if(Object.keys(data39).length > 50){
-const err94 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
+const err94 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"contract#/$defs/ChatAnnotation/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -14393,10 +14196,10 @@ vErrors.push(err94);
 errors++;
 }
 for(const key7 in data39){
-const _errs103 = errors;
+const _errs105 = errors;
 if(typeof key7 === "string"){
 if(key7.length > 200 && (key7.length > 400 || func1(key7) > 200)){
-const err95 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key7};
+const err95 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"contract#/$defs/ChatAnnotation/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key7};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -14406,9 +14209,9 @@ vErrors.push(err95);
 errors++;
 }
 }
-var valid34 = _errs103 === errors;
-if(!valid34){
-const err96 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/propertyNames",keyword:"propertyNames",params:{propertyName: key7},message:"property name must be valid"};
+var valid36 = _errs105 === errors;
+if(!valid36){
+const err96 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"contract#/$defs/ChatAnnotation/propertyNames",keyword:"propertyNames",params:{propertyName: key7},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -14420,7 +14223,7 @@ errors++;
 }
 }
 else {
-const err97 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"#/properties/messages/items/properties/annotations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err97 = {instancePath:instancePath+"/messages/" + i0+"/annotations/" + i3,schemaPath:"contract#/$defs/ChatAnnotation/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -14483,7 +14286,7 @@ errors++;
 if(data.temperature !== undefined){
 let data42 = data.temperature;
 if((!((typeof data42 == "number") && (isFinite(data42)))) && (data42 !== null)){
-const err102 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema130.properties.temperature.type},message:"must be number,null"};
+const err102 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema127.properties.temperature.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -14518,7 +14321,7 @@ errors++;
 if(data.top_p !== undefined){
 let data43 = data.top_p;
 if((!((typeof data43 == "number") && (isFinite(data43)))) && (data43 !== null)){
-const err105 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema130.properties.top_p.type},message:"must be number,null"};
+const err105 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema127.properties.top_p.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -14553,7 +14356,7 @@ errors++;
 if(data.max_completion_tokens !== undefined){
 let data44 = data.max_completion_tokens;
 if((!(((typeof data44 == "number") && (!(data44 % 1) && !isNaN(data44))) && (isFinite(data44)))) && (data44 !== null)){
-const err108 = {instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/type",keyword:"type",params:{type: schema130.properties.max_completion_tokens.type},message:"must be integer,null"};
+const err108 = {instancePath:instancePath+"/max_completion_tokens",schemaPath:"#/properties/max_completion_tokens/type",keyword:"type",params:{type: schema127.properties.max_completion_tokens.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -14588,7 +14391,7 @@ errors++;
 if(data.max_tokens !== undefined){
 let data45 = data.max_tokens;
 if((!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))) && (data45 !== null)){
-const err111 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema130.properties.max_tokens.type},message:"must be integer,null"};
+const err111 = {instancePath:instancePath+"/max_tokens",schemaPath:"#/properties/max_tokens/type",keyword:"type",params:{type: schema127.properties.max_tokens.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -14623,7 +14426,7 @@ errors++;
 if(data.stop !== undefined){
 let data46 = data.stop;
 if(((typeof data46 !== "string") && (!(Array.isArray(data46)))) && (data46 !== null)){
-const err114 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/type",keyword:"type",params:{type: schema130.properties.stop.type},message:"must be string,array,null"};
+const err114 = {instancePath:instancePath+"/stop",schemaPath:"#/properties/stop/type",keyword:"type",params:{type: schema127.properties.stop.type},message:"must be string,array,null"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -14716,7 +14519,7 @@ errors++;
 if(data.seed !== undefined){
 let data48 = data.seed;
 if((!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))) && (data48 !== null)){
-const err122 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema130.properties.seed.type},message:"must be integer,null"};
+const err122 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: schema127.properties.seed.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -14751,7 +14554,7 @@ errors++;
 if(data.presence_penalty !== undefined){
 let data49 = data.presence_penalty;
 if((!((typeof data49 == "number") && (isFinite(data49)))) && (data49 !== null)){
-const err125 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema130.properties.presence_penalty.type},message:"must be number,null"};
+const err125 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema127.properties.presence_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -14786,7 +14589,7 @@ errors++;
 if(data.frequency_penalty !== undefined){
 let data50 = data.frequency_penalty;
 if((!((typeof data50 == "number") && (isFinite(data50)))) && (data50 !== null)){
-const err128 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema130.properties.frequency_penalty.type},message:"must be number,null"};
+const err128 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema127.properties.frequency_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -14821,7 +14624,7 @@ errors++;
 if(data.reasoning_effort !== undefined){
 let data51 = data.reasoning_effort;
 if((typeof data51 !== "string") && (data51 !== null)){
-const err131 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/type",keyword:"type",params:{type: schema130.properties.reasoning_effort.type},message:"must be string,null"};
+const err131 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/type",keyword:"type",params:{type: schema127.properties.reasoning_effort.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -14831,7 +14634,7 @@ vErrors.push(err131);
 errors++;
 }
 if(!(((((((data51 === "none") || (data51 === "minimal")) || (data51 === "low")) || (data51 === "medium")) || (data51 === "high")) || (data51 === "xhigh")) || (data51 === null))){
-const err132 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/enum",keyword:"enum",params:{allowedValues: schema130.properties.reasoning_effort.enum},message:"must be equal to one of the allowed values"};
+const err132 = {instancePath:instancePath+"/reasoning_effort",schemaPath:"#/properties/reasoning_effort/enum",keyword:"enum",params:{allowedValues: schema127.properties.reasoning_effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -14844,7 +14647,7 @@ errors++;
 if(data.parallel_tool_calls !== undefined){
 let data52 = data.parallel_tool_calls;
 if((typeof data52 !== "boolean") && (data52 !== null)){
-const err133 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema130.properties.parallel_tool_calls.type},message:"must be boolean,null"};
+const err133 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema127.properties.parallel_tool_calls.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -14857,7 +14660,7 @@ errors++;
 if(data.response_format !== undefined){
 let data53 = data.response_format;
 if((!(data53 && typeof data53 == "object" && !Array.isArray(data53))) && (data53 !== null)){
-const err134 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/type",keyword:"type",params:{type: schema130.properties.response_format.type},message:"must be object,null"};
+const err134 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/type",keyword:"type",params:{type: schema127.properties.response_format.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -14866,9 +14669,9 @@ vErrors.push(err134);
 }
 errors++;
 }
-const _errs133 = errors;
-let valid37 = true;
-const _errs134 = errors;
+const _errs135 = errors;
+let valid39 = true;
+const _errs136 = errors;
 if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
 if(data53.type !== undefined){
 if("json_schema" !== data53.type){
@@ -14883,11 +14686,11 @@ errors++;
 }
 }
 }
-var _valid5 = _errs134 === errors;
-errors = _errs133;
+var _valid5 = _errs136 === errors;
+errors = _errs135;
 if(vErrors !== null){
-if(_errs133){
-vErrors.length = _errs133;
+if(_errs135){
+vErrors.length = _errs135;
 }
 else {
 vErrors = null;
@@ -14895,7 +14698,7 @@ vErrors = null;
 }
 let ifClause4;
 if(_valid5){
-const _errs136 = errors;
+const _errs138 = errors;
 if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
 if(data53.json_schema === undefined){
 const err136 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/then/required",keyword:"required",params:{missingProperty: "json_schema"},message:"must have required property '"+"json_schema"+"'"};
@@ -14908,9 +14711,9 @@ vErrors.push(err136);
 errors++;
 }
 }
-var _valid5 = _errs136 === errors;
-valid37 = _valid5;
-if(valid37){
+var _valid5 = _errs138 === errors;
+valid39 = _valid5;
+if(valid39){
 var props5 = {};
 props5.json_schema = true;
 props5.type = true;
@@ -14918,7 +14721,7 @@ props5.type = true;
 ifClause4 = "then";
 }
 else {
-const _errs137 = errors;
+const _errs139 = errors;
 if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
 if(data53.json_schema !== undefined){
 const err137 = {instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/else/properties/json_schema/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
@@ -14931,9 +14734,9 @@ vErrors.push(err137);
 errors++;
 }
 }
-var _valid5 = _errs137 === errors;
-valid37 = _valid5;
-if(valid37){
+var _valid5 = _errs139 === errors;
+valid39 = _valid5;
+if(valid39){
 if(props5 !== true){
 props5 = props5 || {};
 props5.json_schema = true;
@@ -14941,7 +14744,7 @@ props5.json_schema = true;
 }
 ifClause4 = "else";
 }
-if(!valid37){
+if(!valid39){
 const err138 = {instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/if",keyword:"if",params:{failingKeyword: ifClause4},message:"must match \""+ifClause4+"\" schema"};
 if(vErrors === null){
 vErrors = [err138];
@@ -14987,7 +14790,7 @@ vErrors.push(err141);
 errors++;
 }
 if(!(((data56 === "text") || (data56 === "json_object")) || (data56 === "json_schema"))){
-const err142 = {instancePath:instancePath+"/response_format/type",schemaPath:"#/properties/response_format/properties/type/enum",keyword:"enum",params:{allowedValues: schema130.properties.response_format.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err142 = {instancePath:instancePath+"/response_format/type",schemaPath:"#/properties/response_format/properties/type/enum",keyword:"enum",params:{allowedValues: schema127.properties.response_format.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -14998,10 +14801,17 @@ errors++;
 }
 }
 if(data53.json_schema !== undefined){
-let data57 = data53.json_schema;
-if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
-if(data57.name === undefined){
-const err143 = {instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/properties/json_schema/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(!(validate108(data53.json_schema, {instancePath:instancePath+"/response_format/json_schema",parentData:data53,parentDataProperty:"json_schema",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.tools !== undefined){
+let data58 = data.tools;
+if((!(Array.isArray(data58))) && (data58 !== null)){
+const err143 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema127.properties.tools.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -15010,9 +14820,9 @@ vErrors.push(err143);
 }
 errors++;
 }
-for(const key9 in data57){
-if(!((((key9 === "name") || (key9 === "description")) || (key9 === "schema")) || (key9 === "strict"))){
-const err144 = {instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/properties/json_schema/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+if(Array.isArray(data58)){
+if(data58.length > 128){
+const err144 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -15021,12 +14831,19 @@ vErrors.push(err144);
 }
 errors++;
 }
+const len5 = data58.length;
+for(let i5=0; i5<len5; i5++){
+if(!(validate110(data58[i5], {instancePath:instancePath+"/tools/" + i5,parentData:data58,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+errors = vErrors.length;
 }
-if(data57.name !== undefined){
-let data58 = data57.name;
-if(typeof data58 === "string"){
-if(data58.length > 64 && (data58.length > 128 || func1(data58) > 64)){
-const err145 = {instancePath:instancePath+"/response_format/json_schema/name",schemaPath:"#/properties/response_format/properties/json_schema/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+}
+}
+}
+if(data.tool_choice !== undefined){
+let data60 = data.tool_choice;
+if(((typeof data60 !== "string") && (!(data60 && typeof data60 == "object" && !Array.isArray(data60)))) && (data60 !== null)){
+const err145 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema127.properties.tool_choice.type},message:"must be string,object,null"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -15035,8 +14852,9 @@ vErrors.push(err145);
 }
 errors++;
 }
-if(!pattern12.test(data58)){
-const err146 = {instancePath:instancePath+"/response_format/json_schema/name",schemaPath:"#/properties/response_format/properties/json_schema/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+if(typeof data60 === "string"){
+if(data60.length > 8 && (data60.length > 16 || func1(data60) > 8)){
+const err146 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 8},message:"must NOT have more than 8 characters"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -15045,9 +14863,8 @@ vErrors.push(err146);
 }
 errors++;
 }
-}
-else {
-const err147 = {instancePath:instancePath+"/response_format/json_schema/name",schemaPath:"#/properties/response_format/properties/json_schema/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern80.test(data60)){
+const err147 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -15057,10 +14874,9 @@ vErrors.push(err147);
 errors++;
 }
 }
-if(data57.description !== undefined){
-let data59 = data57.description;
-if((typeof data59 !== "string") && (data59 !== null)){
-const err148 = {instancePath:instancePath+"/response_format/json_schema/description",schemaPath:"#/properties/response_format/properties/json_schema/properties/description/type",keyword:"type",params:{type: schema130.properties.response_format.properties.json_schema.properties.description.type},message:"must be string,null"};
+if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
+if(data60.type === undefined){
+const err148 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -15069,9 +14885,8 @@ vErrors.push(err148);
 }
 errors++;
 }
-if(typeof data59 === "string"){
-if(data59.length > 4000 && (data59.length > 8000 || func1(data59) > 4000)){
-const err149 = {instancePath:instancePath+"/response_format/json_schema/description",schemaPath:"#/properties/response_format/properties/json_schema/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+if(data60.function === undefined){
+const err149 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "function"},message:"must have required property '"+"function"+"'"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -15080,13 +14895,9 @@ vErrors.push(err149);
 }
 errors++;
 }
-}
-}
-if(data57.schema !== undefined){
-let data60 = data57.schema;
-if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
-if(Object.keys(data60).length > 1000){
-const err150 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+for(const key9 in data60){
+if(!((key9 === "type") || (key9 === "function"))){
+const err150 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -15095,11 +14906,11 @@ vErrors.push(err150);
 }
 errors++;
 }
-for(const key10 in data60){
-const _errs151 = errors;
-if(typeof key10 === "string"){
-if(key10.length > 1000 && (key10.length > 2000 || func1(key10) > 1000)){
-const err151 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
+}
+if(data60.type !== undefined){
+let data61 = data60.type;
+if(typeof data61 !== "string"){
+const err151 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -15108,9 +14919,8 @@ vErrors.push(err151);
 }
 errors++;
 }
-}
-else {
-const err152 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key10};
+if("function" !== data61){
+const err152 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -15119,9 +14929,12 @@ vErrors.push(err152);
 }
 errors++;
 }
-var valid43 = _errs151 === errors;
-if(!valid43){
-const err153 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key10},message:"property name must be valid"};
+}
+if(data60.function !== undefined){
+let data62 = data60.function;
+if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
+if(data62.name === undefined){
+const err153 = {instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -15130,10 +14943,9 @@ vErrors.push(err153);
 }
 errors++;
 }
-}
-}
-else {
-const err154 = {instancePath:instancePath+"/response_format/json_schema/schema",schemaPath:"contract#/$defs/JsonSchema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key10 in data62){
+if(!(key10 === "name")){
+const err154 = {instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -15143,10 +14955,11 @@ vErrors.push(err154);
 errors++;
 }
 }
-if(data57.strict !== undefined){
-let data61 = data57.strict;
-if((typeof data61 !== "boolean") && (data61 !== null)){
-const err155 = {instancePath:instancePath+"/response_format/json_schema/strict",schemaPath:"#/properties/response_format/properties/json_schema/properties/strict/type",keyword:"type",params:{type: schema130.properties.response_format.properties.json_schema.properties.strict.type},message:"must be boolean,null"};
+if(data62.name !== undefined){
+let data63 = data62.name;
+if(typeof data63 === "string"){
+if(data63.length > 64 && (data63.length > 128 || func1(data63) > 64)){
+const err155 = {instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -15155,10 +14968,8 @@ vErrors.push(err155);
 }
 errors++;
 }
-}
-}
-else {
-const err156 = {instancePath:instancePath+"/response_format/json_schema",schemaPath:"#/properties/response_format/properties/json_schema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern12.test(data63)){
+const err156 = {instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -15168,12 +14979,8 @@ vErrors.push(err156);
 errors++;
 }
 }
-}
-}
-if(data.tools !== undefined){
-let data62 = data.tools;
-if((!(Array.isArray(data62))) && (data62 !== null)){
-const err157 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema130.properties.tools.type},message:"must be array,null"};
+else {
+const err157 = {instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -15182,9 +14989,10 @@ vErrors.push(err157);
 }
 errors++;
 }
-if(Array.isArray(data62)){
-if(data62.length > 128){
-const err158 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+}
+}
+else {
+const err158 = {instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -15193,12 +15001,13 @@ vErrors.push(err158);
 }
 errors++;
 }
-const len5 = data62.length;
-for(let i5=0; i5<len5; i5++){
-let data63 = data62[i5];
-if(data63 && typeof data63 == "object" && !Array.isArray(data63)){
-if(data63.type === undefined){
-const err159 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+}
+}
+}
+if(data.stream !== undefined){
+let data64 = data.stream;
+if((typeof data64 !== "boolean") && (data64 !== null)){
+const err159 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema127.properties.stream.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -15207,8 +15016,11 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(data63.function === undefined){
-const err160 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "function"},message:"must have required property '"+"function"+"'"};
+}
+if(data.stream_options !== undefined){
+let data65 = data.stream_options;
+if((!(data65 && typeof data65 == "object" && !Array.isArray(data65))) && (data65 !== null)){
+const err160 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema127.properties.stream_options.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -15217,9 +15029,10 @@ vErrors.push(err160);
 }
 errors++;
 }
-for(const key11 in data63){
-if(!((key11 === "type") || (key11 === "function"))){
-const err161 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
+for(const key11 in data65){
+if(!((key11 === "include_usage") || (key11 === "include_obfuscation"))){
+const err161 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -15229,10 +15042,10 @@ vErrors.push(err161);
 errors++;
 }
 }
-if(data63.type !== undefined){
-let data64 = data63.type;
-if(typeof data64 !== "string"){
-const err162 = {instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data65.include_usage !== undefined){
+let data66 = data65.include_usage;
+if((typeof data66 !== "boolean") && (data66 !== null)){
+const err162 = {instancePath:instancePath+"/stream_options/include_usage",schemaPath:"#/properties/stream_options/properties/include_usage/type",keyword:"type",params:{type: schema127.properties.stream_options.properties.include_usage.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -15241,8 +15054,11 @@ vErrors.push(err162);
 }
 errors++;
 }
-if("function" !== data64){
-const err163 = {instancePath:instancePath+"/tools/" + i5+"/type",schemaPath:"#/properties/tools/items/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"};
+}
+if(data65.include_obfuscation !== undefined){
+let data67 = data65.include_obfuscation;
+if((typeof data67 !== "boolean") && (data67 !== null)){
+const err163 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema127.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -15252,11 +15068,12 @@ vErrors.push(err163);
 errors++;
 }
 }
-if(data63.function !== undefined){
-let data65 = data63.function;
-if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
-if(data65.name === undefined){
-const err164 = {instancePath:instancePath+"/tools/" + i5+"/function",schemaPath:"#/properties/tools/items/properties/function/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+}
+if(data.user !== undefined){
+let data68 = data.user;
+if((typeof data68 !== "string") && (data68 !== null)){
+const err164 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema127.properties.user.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -15265,9 +15082,9 @@ vErrors.push(err164);
 }
 errors++;
 }
-for(const key12 in data65){
-if(!((((key12 === "name") || (key12 === "description")) || (key12 === "parameters")) || (key12 === "strict"))){
-const err165 = {instancePath:instancePath+"/tools/" + i5+"/function",schemaPath:"#/properties/tools/items/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(typeof data68 === "string"){
+if(data68.length > 1000 && (data68.length > 2000 || func1(data68) > 1000)){
+const err165 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -15277,11 +15094,11 @@ vErrors.push(err165);
 errors++;
 }
 }
-if(data65.name !== undefined){
-let data66 = data65.name;
-if(typeof data66 === "string"){
-if(data66.length > 64 && (data66.length > 128 || func1(data66) > 64)){
-const err166 = {instancePath:instancePath+"/tools/" + i5+"/function/name",schemaPath:"#/properties/tools/items/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+}
+if(data.safety_identifier !== undefined){
+let data69 = data.safety_identifier;
+if((typeof data69 !== "string") && (data69 !== null)){
+const err166 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema127.properties.safety_identifier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -15290,8 +15107,9 @@ vErrors.push(err166);
 }
 errors++;
 }
-if(!pattern12.test(data66)){
-const err167 = {instancePath:instancePath+"/tools/" + i5+"/function/name",schemaPath:"#/properties/tools/items/properties/function/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+if(typeof data69 === "string"){
+if(data69.length > 1000 && (data69.length > 2000 || func1(data69) > 1000)){
+const err167 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -15301,8 +15119,11 @@ vErrors.push(err167);
 errors++;
 }
 }
-else {
-const err168 = {instancePath:instancePath+"/tools/" + i5+"/function/name",schemaPath:"#/properties/tools/items/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.metadata !== undefined){
+let data70 = data.metadata;
+if((!(data70 && typeof data70 == "object" && !Array.isArray(data70))) && (data70 !== null)){
+const err168 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema127.properties.metadata.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -15311,11 +15132,9 @@ vErrors.push(err168);
 }
 errors++;
 }
-}
-if(data65.description !== undefined){
-let data67 = data65.description;
-if((typeof data67 !== "string") && (data67 !== null)){
-const err169 = {instancePath:instancePath+"/tools/" + i5+"/function/description",schemaPath:"#/properties/tools/items/properties/function/properties/description/type",keyword:"type",params:{type: schema130.properties.tools.items.properties.function.properties.description.type},message:"must be string,null"};
+if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
+if(Object.keys(data70).length > 100){
+const err169 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 100},message:"must NOT have more than 100 properties"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -15324,9 +15143,11 @@ vErrors.push(err169);
 }
 errors++;
 }
-if(typeof data67 === "string"){
-if(data67.length > 4000 && (data67.length > 8000 || func1(data67) > 4000)){
-const err170 = {instancePath:instancePath+"/tools/" + i5+"/function/description",schemaPath:"#/properties/tools/items/properties/function/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+for(const key12 in data70){
+const _errs172 = errors;
+if(typeof key12 === "string"){
+if(key12.length > 200 && (key12.length > 400 || func1(key12) > 200)){
+const err170 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key12};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -15336,12 +15157,9 @@ vErrors.push(err170);
 errors++;
 }
 }
-}
-if(data65.parameters !== undefined){
-let data68 = data65.parameters;
-if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
-if(Object.keys(data68).length > 1000){
-const err171 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+var valid48 = _errs172 === errors;
+if(!valid48){
+const err171 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key12},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -15350,11 +15168,12 @@ vErrors.push(err171);
 }
 errors++;
 }
-for(const key13 in data68){
-const _errs173 = errors;
-if(typeof key13 === "string"){
-if(key13.length > 1000 && (key13.length > 2000 || func1(key13) > 1000)){
-const err172 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key13};
+}
+for(const key13 in data70){
+let data71 = data70[key13];
+if(typeof data71 === "string"){
+if(data71.length > 10000 && (data71.length > 20000 || func1(data71) > 10000)){
+const err172 = {instancePath:instancePath+"/metadata/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -15365,7 +15184,7 @@ errors++;
 }
 }
 else {
-const err173 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames/type",keyword:"type",params:{type: "string"},message:"must be string",propertyName:key13};
+const err173 = {instancePath:instancePath+"/metadata/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -15374,9 +15193,13 @@ vErrors.push(err173);
 }
 errors++;
 }
-var valid49 = _errs173 === errors;
-if(!valid49){
-const err174 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key13},message:"property name must be valid"};
+}
+}
+}
+if(data.store !== undefined){
+let data72 = data.store;
+if((typeof data72 !== "boolean") && (data72 !== null)){
+const err174 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema127.properties.store.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -15386,9 +15209,10 @@ vErrors.push(err174);
 errors++;
 }
 }
-}
-else {
-const err175 = {instancePath:instancePath+"/tools/" + i5+"/function/parameters",schemaPath:"contract#/$defs/JsonSchema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.prompt_cache_key !== undefined){
+let data73 = data.prompt_cache_key;
+if((typeof data73 !== "string") && (data73 !== null)){
+const err175 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema127.properties.prompt_cache_key.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -15397,11 +15221,9 @@ vErrors.push(err175);
 }
 errors++;
 }
-}
-if(data65.strict !== undefined){
-let data69 = data65.strict;
-if((typeof data69 !== "boolean") && (data69 !== null)){
-const err176 = {instancePath:instancePath+"/tools/" + i5+"/function/strict",schemaPath:"#/properties/tools/items/properties/function/properties/strict/type",keyword:"type",params:{type: schema130.properties.tools.items.properties.function.properties.strict.type},message:"must be boolean,null"};
+if(typeof data73 === "string"){
+if(data73.length > 1000 && (data73.length > 2000 || func1(data73) > 1000)){
+const err176 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -15412,8 +15234,10 @@ errors++;
 }
 }
 }
-else {
-const err177 = {instancePath:instancePath+"/tools/" + i5+"/function",schemaPath:"#/properties/tools/items/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.prompt_cache_retention !== undefined){
+let data74 = data.prompt_cache_retention;
+if((typeof data74 !== "string") && (data74 !== null)){
+const err177 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema127.properties.prompt_cache_retention.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -15422,10 +15246,9 @@ vErrors.push(err177);
 }
 errors++;
 }
-}
-}
-else {
-const err178 = {instancePath:instancePath+"/tools/" + i5,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data74 === "string"){
+if(data74.length > 100 && (data74.length > 200 || func1(data74) > 100)){
+const err178 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -15436,11 +15259,10 @@ errors++;
 }
 }
 }
-}
-if(data.tool_choice !== undefined){
-let data70 = data.tool_choice;
-if(((typeof data70 !== "string") && (!(data70 && typeof data70 == "object" && !Array.isArray(data70)))) && (data70 !== null)){
-const err179 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/type",keyword:"type",params:{type: schema130.properties.tool_choice.type},message:"must be string,object,null"};
+if(data.n !== undefined){
+let data75 = data.n;
+if((!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))) && (data75 !== null)){
+const err179 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema127.properties.n.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -15449,9 +15271,9 @@ vErrors.push(err179);
 }
 errors++;
 }
-if(typeof data70 === "string"){
-if(data70.length > 8 && (data70.length > 16 || func1(data70) > 8)){
-const err180 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/maxLength",keyword:"maxLength",params:{limit: 8},message:"must NOT have more than 8 characters"};
+if((typeof data75 == "number") && (isFinite(data75))){
+if(data75 > 1 || isNaN(data75)){
+const err180 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -15460,8 +15282,8 @@ vErrors.push(err180);
 }
 errors++;
 }
-if(!pattern86.test(data70)){
-const err181 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""};
+if(data75 < 1 || isNaN(data75)){
+const err181 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -15471,9 +15293,11 @@ vErrors.push(err181);
 errors++;
 }
 }
-if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
-if(data70.type === undefined){
-const err182 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+}
+if(data.logprobs !== undefined){
+let data76 = data.logprobs;
+if((typeof data76 !== "boolean") && (data76 !== null)){
+const err182 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema127.properties.logprobs.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -15482,8 +15306,10 @@ vErrors.push(err182);
 }
 errors++;
 }
-if(data70.function === undefined){
-const err183 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/required",keyword:"required",params:{missingProperty: "function"},message:"must have required property '"+"function"+"'"};
+const _errs186 = errors;
+const _errs187 = errors;
+if(true !== data76){
+const err183 = {};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -15492,9 +15318,9 @@ vErrors.push(err183);
 }
 errors++;
 }
-for(const key14 in data70){
-if(!((key14 === "type") || (key14 === "function"))){
-const err184 = {instancePath:instancePath+"/tool_choice",schemaPath:"#/properties/tool_choice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+var valid50 = _errs187 === errors;
+if(valid50){
+const err184 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/not",keyword:"not",params:{},message:"must NOT be valid"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -15503,11 +15329,22 @@ vErrors.push(err184);
 }
 errors++;
 }
+else {
+errors = _errs186;
+if(vErrors !== null){
+if(_errs186){
+vErrors.length = _errs186;
 }
-if(data70.type !== undefined){
-let data71 = data70.type;
-if(typeof data71 !== "string"){
-const err185 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.top_logprobs !== undefined){
+let data77 = data.top_logprobs;
+if((!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))) && (data77 !== null)){
+const err185 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema127.properties.top_logprobs.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -15516,8 +15353,9 @@ vErrors.push(err185);
 }
 errors++;
 }
-if("function" !== data71){
-const err186 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"#/properties/tool_choice/properties/type/const",keyword:"const",params:{allowedValue: "function"},message:"must be equal to constant"};
+if((typeof data77 == "number") && (isFinite(data77))){
+if(data77 > 0 || isNaN(data77)){
+const err186 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -15526,12 +15364,8 @@ vErrors.push(err186);
 }
 errors++;
 }
-}
-if(data70.function !== undefined){
-let data72 = data70.function;
-if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
-if(data72.name === undefined){
-const err187 = {instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data77 < 0 || isNaN(data77)){
+const err187 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -15540,9 +15374,12 @@ vErrors.push(err187);
 }
 errors++;
 }
-for(const key15 in data72){
-if(!(key15 === "name")){
-const err188 = {instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+}
+}
+if(data.logit_bias !== undefined){
+let data78 = data.logit_bias;
+if((!(data78 && typeof data78 == "object" && !Array.isArray(data78))) && (data78 !== null)){
+const err188 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/type",keyword:"type",params:{type: schema127.properties.logit_bias.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -15551,12 +15388,9 @@ vErrors.push(err188);
 }
 errors++;
 }
-}
-if(data72.name !== undefined){
-let data73 = data72.name;
-if(typeof data73 === "string"){
-if(data73.length > 64 && (data73.length > 128 || func1(data73) > 64)){
-const err189 = {instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
+for(const key14 in data78){
+const err189 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -15565,8 +15399,12 @@ vErrors.push(err189);
 }
 errors++;
 }
-if(!pattern12.test(data73)){
-const err190 = {instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+}
+}
+if(data.modalities !== undefined){
+let data79 = data.modalities;
+if((!(Array.isArray(data79))) && (data79 !== null)){
+const err190 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: schema127.properties.modalities.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -15575,9 +15413,9 @@ vErrors.push(err190);
 }
 errors++;
 }
-}
-else {
-const err191 = {instancePath:instancePath+"/tool_choice/function/name",schemaPath:"#/properties/tool_choice/properties/function/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(Array.isArray(data79)){
+if(data79.length > 1){
+const err191 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/maxItems",keyword:"maxItems",params:{limit: 1},message:"must NOT have more than 1 items"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -15586,10 +15424,11 @@ vErrors.push(err191);
 }
 errors++;
 }
-}
-}
-else {
-const err192 = {instancePath:instancePath+"/tool_choice/function",schemaPath:"#/properties/tool_choice/properties/function/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const len6 = data79.length;
+for(let i6=0; i6<len6; i6++){
+let data80 = data79[i6];
+if(typeof data80 !== "string"){
+const err192 = {instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -15598,13 +15437,8 @@ vErrors.push(err192);
 }
 errors++;
 }
-}
-}
-}
-if(data.stream !== undefined){
-let data74 = data.stream;
-if((typeof data74 !== "boolean") && (data74 !== null)){
-const err193 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema130.properties.stream.type},message:"must be boolean,null"};
+if("text" !== data80){
+const err193 = {instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -15614,10 +15448,12 @@ vErrors.push(err193);
 errors++;
 }
 }
-if(data.stream_options !== undefined){
-let data75 = data.stream_options;
-if((!(data75 && typeof data75 == "object" && !Array.isArray(data75))) && (data75 !== null)){
-const err194 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema130.properties.stream_options.type},message:"must be object,null"};
+}
+}
+if(data.service_tier !== undefined){
+let data81 = data.service_tier;
+if((typeof data81 !== "string") && (data81 !== null)){
+const err194 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema127.properties.service_tier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -15626,10 +15462,8 @@ vErrors.push(err194);
 }
 errors++;
 }
-if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
-for(const key16 in data75){
-if(!((key16 === "include_usage") || (key16 === "include_obfuscation"))){
-const err195 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+if(!(((data81 === "auto") || (data81 === "default")) || (data81 === null))){
+const err195 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema127.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -15639,10 +15473,10 @@ vErrors.push(err195);
 errors++;
 }
 }
-if(data75.include_usage !== undefined){
-let data76 = data75.include_usage;
-if((typeof data76 !== "boolean") && (data76 !== null)){
-const err196 = {instancePath:instancePath+"/stream_options/include_usage",schemaPath:"#/properties/stream_options/properties/include_usage/type",keyword:"type",params:{type: schema130.properties.stream_options.properties.include_usage.type},message:"must be boolean,null"};
+if(data.verbosity !== undefined){
+let data82 = data.verbosity;
+if((typeof data82 !== "string") && (data82 !== null)){
+const err196 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/type",keyword:"type",params:{type: schema127.properties.verbosity.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -15651,11 +15485,8 @@ vErrors.push(err196);
 }
 errors++;
 }
-}
-if(data75.include_obfuscation !== undefined){
-let data77 = data75.include_obfuscation;
-if((typeof data77 !== "boolean") && (data77 !== null)){
-const err197 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema130.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
+if(!((data82 === "medium") || (data82 === null))){
+const err197 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema127.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -15665,12 +15496,10 @@ vErrors.push(err197);
 errors++;
 }
 }
-}
-}
-if(data.user !== undefined){
-let data78 = data.user;
-if((typeof data78 !== "string") && (data78 !== null)){
-const err198 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema130.properties.user.type},message:"must be string,null"};
+if(data.functions !== undefined){
+let data83 = data.functions;
+if((!(Array.isArray(data83))) && (data83 !== null)){
+const err198 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/type",keyword:"type",params:{type: schema127.properties.functions.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -15679,9 +15508,9 @@ vErrors.push(err198);
 }
 errors++;
 }
-if(typeof data78 === "string"){
-if(data78.length > 1000 && (data78.length > 2000 || func1(data78) > 1000)){
-const err199 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(Array.isArray(data83)){
+if(data83.length > 0){
+const err199 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -15692,10 +15521,9 @@ errors++;
 }
 }
 }
-if(data.safety_identifier !== undefined){
-let data79 = data.safety_identifier;
-if((typeof data79 !== "string") && (data79 !== null)){
-const err200 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema130.properties.safety_identifier.type},message:"must be string,null"};
+if(data.function_call !== undefined){
+if(data.function_call !== null){
+const err200 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -15704,9 +15532,10 @@ vErrors.push(err200);
 }
 errors++;
 }
-if(typeof data79 === "string"){
-if(data79.length > 1000 && (data79.length > 2000 || func1(data79) > 1000)){
-const err201 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+if(data.audio !== undefined){
+if(data.audio !== null){
+const err201 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -15716,11 +15545,9 @@ vErrors.push(err201);
 errors++;
 }
 }
-}
-if(data.metadata !== undefined){
-let data80 = data.metadata;
-if((!(data80 && typeof data80 == "object" && !Array.isArray(data80))) && (data80 !== null)){
-const err202 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema130.properties.metadata.type},message:"must be object,null"};
+if(data.moderation !== undefined){
+if(data.moderation !== null){
+const err202 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -15729,9 +15556,10 @@ vErrors.push(err202);
 }
 errors++;
 }
-if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
-if(Object.keys(data80).length > 100){
-const err203 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 100},message:"must NOT have more than 100 properties"};
+}
+if(data.prediction !== undefined){
+if(data.prediction !== null){
+const err203 = {instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -15740,11 +15568,10 @@ vErrors.push(err203);
 }
 errors++;
 }
-for(const key17 in data80){
-const _errs203 = errors;
-if(typeof key17 === "string"){
-if(key17.length > 200 && (key17.length > 400 || func1(key17) > 200)){
-const err204 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key17};
+}
+if(data.prompt_cache_options !== undefined){
+if(data.prompt_cache_options !== null){
+const err204 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -15754,9 +15581,9 @@ vErrors.push(err204);
 errors++;
 }
 }
-var valid53 = _errs203 === errors;
-if(!valid53){
-const err205 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key17},message:"property name must be valid"};
+if(data.web_search_options !== undefined){
+if(data.web_search_options !== null){
+const err205 = {instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -15766,11 +15593,9 @@ vErrors.push(err205);
 errors++;
 }
 }
-for(const key18 in data80){
-let data81 = data80[key18];
-if(typeof data81 === "string"){
-if(data81.length > 10000 && (data81.length > 20000 || func1(data81) > 10000)){
-const err206 = {instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
+}
+else {
+const err206 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -15779,438 +15604,40 @@ vErrors.push(err206);
 }
 errors++;
 }
-}
-else {
-const err207 = {instancePath:instancePath+"/metadata/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err207];
-}
-else {
-vErrors.push(err207);
-}
-errors++;
-}
-}
-}
-}
-if(data.store !== undefined){
-let data82 = data.store;
-if((typeof data82 !== "boolean") && (data82 !== null)){
-const err208 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema130.properties.store.type},message:"must be boolean,null"};
-if(vErrors === null){
-vErrors = [err208];
-}
-else {
-vErrors.push(err208);
-}
-errors++;
-}
-}
-if(data.prompt_cache_key !== undefined){
-let data83 = data.prompt_cache_key;
-if((typeof data83 !== "string") && (data83 !== null)){
-const err209 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema130.properties.prompt_cache_key.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err209];
-}
-else {
-vErrors.push(err209);
-}
-errors++;
-}
-if(typeof data83 === "string"){
-if(data83.length > 1000 && (data83.length > 2000 || func1(data83) > 1000)){
-const err210 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
-if(vErrors === null){
-vErrors = [err210];
-}
-else {
-vErrors.push(err210);
-}
-errors++;
-}
-}
-}
-if(data.prompt_cache_retention !== undefined){
-let data84 = data.prompt_cache_retention;
-if((typeof data84 !== "string") && (data84 !== null)){
-const err211 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema130.properties.prompt_cache_retention.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err211];
-}
-else {
-vErrors.push(err211);
-}
-errors++;
-}
-if(typeof data84 === "string"){
-if(data84.length > 100 && (data84.length > 200 || func1(data84) > 100)){
-const err212 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
-if(vErrors === null){
-vErrors = [err212];
-}
-else {
-vErrors.push(err212);
-}
-errors++;
-}
-}
-}
-if(data.n !== undefined){
-let data85 = data.n;
-if((!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))) && (data85 !== null)){
-const err213 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/type",keyword:"type",params:{type: schema130.properties.n.type},message:"must be integer,null"};
-if(vErrors === null){
-vErrors = [err213];
-}
-else {
-vErrors.push(err213);
-}
-errors++;
-}
-if((typeof data85 == "number") && (isFinite(data85))){
-if(data85 > 1 || isNaN(data85)){
-const err214 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
-if(vErrors === null){
-vErrors = [err214];
-}
-else {
-vErrors.push(err214);
-}
-errors++;
-}
-if(data85 < 1 || isNaN(data85)){
-const err215 = {instancePath:instancePath+"/n",schemaPath:"#/properties/n/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err215];
-}
-else {
-vErrors.push(err215);
-}
-errors++;
-}
-}
-}
-if(data.logprobs !== undefined){
-let data86 = data.logprobs;
-if((typeof data86 !== "boolean") && (data86 !== null)){
-const err216 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/type",keyword:"type",params:{type: schema130.properties.logprobs.type},message:"must be boolean,null"};
-if(vErrors === null){
-vErrors = [err216];
-}
-else {
-vErrors.push(err216);
-}
-errors++;
-}
-if(!((data86 === false) || (data86 === null))){
-const err217 = {instancePath:instancePath+"/logprobs",schemaPath:"#/properties/logprobs/enum",keyword:"enum",params:{allowedValues: schema130.properties.logprobs.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err217];
-}
-else {
-vErrors.push(err217);
-}
-errors++;
-}
-}
-if(data.top_logprobs !== undefined){
-let data87 = data.top_logprobs;
-if((!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))) && (data87 !== null)){
-const err218 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema130.properties.top_logprobs.type},message:"must be integer,null"};
-if(vErrors === null){
-vErrors = [err218];
-}
-else {
-vErrors.push(err218);
-}
-errors++;
-}
-if((typeof data87 == "number") && (isFinite(data87))){
-if(data87 > 0 || isNaN(data87)){
-const err219 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"};
-if(vErrors === null){
-vErrors = [err219];
-}
-else {
-vErrors.push(err219);
-}
-errors++;
-}
-if(data87 < 0 || isNaN(data87)){
-const err220 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err220];
-}
-else {
-vErrors.push(err220);
-}
-errors++;
-}
-}
-}
-if(data.logit_bias !== undefined){
-let data88 = data.logit_bias;
-if((!(data88 && typeof data88 == "object" && !Array.isArray(data88))) && (data88 !== null)){
-const err221 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/type",keyword:"type",params:{type: schema130.properties.logit_bias.type},message:"must be object,null"};
-if(vErrors === null){
-vErrors = [err221];
-}
-else {
-vErrors.push(err221);
-}
-errors++;
-}
-if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
-for(const key19 in data88){
-const err222 = {instancePath:instancePath+"/logit_bias",schemaPath:"#/properties/logit_bias/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err222];
-}
-else {
-vErrors.push(err222);
-}
-errors++;
-}
-}
-}
-if(data.modalities !== undefined){
-let data89 = data.modalities;
-if((!(Array.isArray(data89))) && (data89 !== null)){
-const err223 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: schema130.properties.modalities.type},message:"must be array,null"};
-if(vErrors === null){
-vErrors = [err223];
-}
-else {
-vErrors.push(err223);
-}
-errors++;
-}
-if(Array.isArray(data89)){
-if(data89.length > 1){
-const err224 = {instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/maxItems",keyword:"maxItems",params:{limit: 1},message:"must NOT have more than 1 items"};
-if(vErrors === null){
-vErrors = [err224];
-}
-else {
-vErrors.push(err224);
-}
-errors++;
-}
-const len6 = data89.length;
-for(let i6=0; i6<len6; i6++){
-let data90 = data89[i6];
-if(typeof data90 !== "string"){
-const err225 = {instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err225];
-}
-else {
-vErrors.push(err225);
-}
-errors++;
-}
-if("text" !== data90){
-const err226 = {instancePath:instancePath+"/modalities/" + i6,schemaPath:"#/properties/modalities/items/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant"};
-if(vErrors === null){
-vErrors = [err226];
-}
-else {
-vErrors.push(err226);
-}
-errors++;
-}
-}
-}
-}
-if(data.service_tier !== undefined){
-let data91 = data.service_tier;
-if((typeof data91 !== "string") && (data91 !== null)){
-const err227 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema130.properties.service_tier.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err227];
-}
-else {
-vErrors.push(err227);
-}
-errors++;
-}
-if(!(((data91 === "auto") || (data91 === "default")) || (data91 === null))){
-const err228 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema130.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err228];
-}
-else {
-vErrors.push(err228);
-}
-errors++;
-}
-}
-if(data.verbosity !== undefined){
-let data92 = data.verbosity;
-if((typeof data92 !== "string") && (data92 !== null)){
-const err229 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/type",keyword:"type",params:{type: schema130.properties.verbosity.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err229];
-}
-else {
-vErrors.push(err229);
-}
-errors++;
-}
-if(!((data92 === "medium") || (data92 === null))){
-const err230 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema130.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err230];
-}
-else {
-vErrors.push(err230);
-}
-errors++;
-}
-}
-if(data.functions !== undefined){
-let data93 = data.functions;
-if((!(Array.isArray(data93))) && (data93 !== null)){
-const err231 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/type",keyword:"type",params:{type: schema130.properties.functions.type},message:"must be array,null"};
-if(vErrors === null){
-vErrors = [err231];
-}
-else {
-vErrors.push(err231);
-}
-errors++;
-}
-if(Array.isArray(data93)){
-if(data93.length > 0){
-const err232 = {instancePath:instancePath+"/functions",schemaPath:"#/properties/functions/maxItems",keyword:"maxItems",params:{limit: 0},message:"must NOT have more than 0 items"};
-if(vErrors === null){
-vErrors = [err232];
-}
-else {
-vErrors.push(err232);
-}
-errors++;
-}
-}
-}
-if(data.function_call !== undefined){
-if(data.function_call !== null){
-const err233 = {instancePath:instancePath+"/function_call",schemaPath:"#/properties/function_call/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err233];
-}
-else {
-vErrors.push(err233);
-}
-errors++;
-}
-}
-if(data.audio !== undefined){
-if(data.audio !== null){
-const err234 = {instancePath:instancePath+"/audio",schemaPath:"#/properties/audio/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err234];
-}
-else {
-vErrors.push(err234);
-}
-errors++;
-}
-}
-if(data.moderation !== undefined){
-if(data.moderation !== null){
-const err235 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err235];
-}
-else {
-vErrors.push(err235);
-}
-errors++;
-}
-}
-if(data.prediction !== undefined){
-if(data.prediction !== null){
-const err236 = {instancePath:instancePath+"/prediction",schemaPath:"#/properties/prediction/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err236];
-}
-else {
-vErrors.push(err236);
-}
-errors++;
-}
-}
-if(data.prompt_cache_options !== undefined){
-if(data.prompt_cache_options !== null){
-const err237 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err237];
-}
-else {
-vErrors.push(err237);
-}
-errors++;
-}
-}
-if(data.web_search_options !== undefined){
-if(data.web_search_options !== null){
-const err238 = {instancePath:instancePath+"/web_search_options",schemaPath:"#/properties/web_search_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err238];
-}
-else {
-vErrors.push(err238);
-}
-errors++;
-}
-}
-}
-else {
-const err239 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err239];
-}
-else {
-vErrors.push(err239);
-}
-errors++;
-}
-validate91.errors = vErrors;
+validate103.errors = vErrors;
 return errors === 0;
 }
-validate91.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate103.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createChatCompletionBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate90.evaluated;
+const evaluated0 = validate102.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate91(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+if(!(validate103(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
 errors = vErrors.length;
 }
-validate90.errors = vErrors;
+validate102.errors = vErrors;
 return errors === 0;
 }
-validate90.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate102.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const createResponseParameters = validate95;
-const schema135 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createResponseParameters"};
+export const createResponseParameters = validate113;
+const schema137 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createResponseParameters"};
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createResponseParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate95.evaluated;
+const evaluated0 = validate113.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16339,21 +15766,351 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate95.errors = vErrors;
+validate113.errors = vErrors;
 return errors === 0;
 }
-validate95.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate113.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createResponseBody = validate96;
-const schema136 = {"$ref":"contract#/$defs/ResponseCreate","$id":"createResponseBody"};
-const schema137 = {"title":"ResponseCreate","type":"object","description":"A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"type":["string","array","null"],"maxLength":10000000,"maxItems":2000,"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"type":["string","array"],"maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"type":"object","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."},"file_id":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"description":"Of a message: a text, or a list of texts and images. Only users send images.","examples":["What is in this picture?"]},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"type":["string","array"],"maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"description":"Of a result: a text, or a list of texts, which are joined.","examples":["Customer 4711"]},"async":{"type":"null","description":"Not supported."},"caller":{"type":"null","description":"Not supported."},"namespace":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.","examples":["Which of our customers wrote this?"]},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"type":["object","null"],"description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"type":"object","description":"JSON Schema of the answer. It is passed on as it is.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}}},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"type":"object","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.","examples":[true]},"async":{"type":["boolean","null"],"title":"ResponseToolAsync","description":"Not supported.","enum":[false,null]},"defer_loading":{"type":["boolean","null"],"title":"ResponseToolDeferLoading","description":"Not supported.","enum":[false,null]},"allowed_callers":{"type":"null","description":"Not supported."},"output_schema":{"type":"null","description":"Not supported."}}},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"$ref":"contract#/$defs/ResponseToolChoice"},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"type":"null","description":"Not supported."}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"title":"ResponseObfuscation","description":"Not supported.","enum":[false,null],"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response and not stored.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"title":"ResponseBackground","description":"Not supported.","enum":[false,null],"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"type":"null","description":"Not supported."},"context_management":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"access_programs":{"type":"null","description":"Not supported."},"image":{"type":"null","description":"Not supported."},"previous_response_id":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."},"conversation":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
-const schema138 = {"type":["string","object","null"],"title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.","examples":["auto"]};
-const pattern89 = new RegExp("^(in|out)put_text$", "u");
+export const createResponseBody = validate114;
+const schema138 = {"$ref":"contract#/$defs/ResponseCreate","$id":"createResponseBody"};
+const schema139 = {"title":"ResponseCreate","type":"object","description":"A request of OpenAI's Responses API and of the Open Responses specification. A member that is `null` counts as left out. Members and values that this service does not support are refused if they would change the answer or its price; others are ignored.","additionalProperties":false,"properties":{"model":{"type":["string","null"],"description":"`prompt/<slug or id>`, with `@<label or version>` if it is not the latest version, for a stored prompt, or `<provider>/<model>`, or only `<model>` if exactly one configured provider lists it. Can be left out if `prompt` has an `id`.","minLength":1,"maxLength":500,"examples":["openai/gpt-4.1-mini"]},"prompt":{"$ref":"contract#/$defs/StoredPrompt"},"input":{"type":["string","array","null"],"title":"ResponseInputItems","maxLength":10000000,"maxItems":2000,"examples":["Which of our customers wrote this?"],"items":{"type":"object","description":"A message (`type` is `message` or left out), a call of a function that the model asked for (`function_call`), or the result of such a call (`function_call_output`).","additionalProperties":false,"properties":{"type":{"type":"string","title":"ResponseInputType","description":"Kind of the item.","enum":["message","function_call","function_call_output"],"examples":["message"]},"id":{"type":["string","null"],"description":"Id of the item in an earlier response. Ignored.","maxLength":200,"examples":["msg_018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f_0"]},"status":{"type":["string","null"],"description":"Status of the item in an earlier response. Ignored.","maxLength":100,"examples":["completed"]},"role":{"type":"string","title":"ResponseInputRole","description":"Of a message: role of the speaker.","enum":["user","assistant","system","developer"],"examples":["user"]},"phase":{"type":["string","null"],"description":"Of a message: ignored.","maxLength":100,"examples":["final_answer"]},"content":{"type":["string","array"],"title":"ResponseMessageParts","maxLength":10000000,"maxItems":100,"examples":["What is in this picture?"],"items":{"type":"object","description":"A part of a message: a text (`input_text`, `output_text`), a refusal of the model (`refusal`), or an image (`input_image`).","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseInputPartType","description":"Kind of the part.","enum":["input_text","output_text","refusal","input_image"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["What is in this picture?"]},"refusal":{"type":"string","description":"The text of a refusal.","maxLength":10000000,"examples":["I cannot help with this."]},"image_url":{"type":"string","description":"Address of the image: an `https` URL of a public host, or a `data` URL with a PNG, JPEG, GIF or WebP image in base64.","maxLength":20000000,"examples":["https://images.example.com/receipt.png"]},"detail":{"type":["string","null"],"title":"ResponseImageDetail","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"annotations":{"type":["array","null"],"description":"Annotations of a text in an earlier response. Ignored.","maxItems":1000,"items":{"$ref":"contract#/$defs/ResponseAnnotation"}},"logprobs":{"type":["array","null"],"description":"Always empty.","maxItems":0,"items":{}},"parsed":{"description":"What an SDK parsed from the text of an earlier response. Ignored."},"file_id":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"properties":{"type":{"const":"input_image"}}},"then":{"required":["image_url"],"properties":{"image_url":{},"text":false,"refusal":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"const":"refusal"}}},"then":{"required":["refusal"],"properties":{"refusal":{},"text":false,"image_url":false,"detail":false,"file_id":false,"annotations":false,"logprobs":false,"parsed":false}}},{"if":{"properties":{"type":{"pattern":"^(in|out)put_text$"}}},"then":{"required":["text"],"properties":{"text":{},"refusal":false,"image_url":false,"detail":false,"file_id":false}}}]},"description":"Of a message: a text, or a list of texts and images. Only users send images."},"call_id":{"type":"string","description":"Of a call and its result: the id that both have in common.","minLength":1,"maxLength":1000,"examples":["call_8fD2"]},"name":{"type":["string","null"],"description":"Of a call: name of the function.","minLength":1,"maxLength":1000,"examples":["find_customer"]},"arguments":{"type":"string","description":"Of a call: arguments as the model wrote them. They are passed on unchanged. Anthropic, Google and Amazon Bedrock take only a JSON object, or nothing; for them other arguments are `unsupported-by-provider`.","maxLength":10000000,"examples":["{\"name\": \"Ada\"}"]},"provider_metadata":{"type":"object","description":"Of a call: as it was received, at most 64 KiB.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true},"parsed_arguments":{"description":"Of a call: what an SDK parsed from the arguments. Ignored."},"output":{"type":["string","array"],"title":"ToolOutputParts","maxLength":10000000,"maxItems":100,"items":{"type":"object","description":"A text.","additionalProperties":false,"required":["type","text"],"properties":{"type":{"type":"string","title":"ResponseToolOutputType","description":"Kind of the part.","enum":["input_text"],"examples":["input_text"]},"text":{"type":"string","description":"The text.","maxLength":10000000,"examples":["Customer 4711"]}}},"examples":["Customer 4711"],"description":"Of a result: a text, or a list of texts, which are joined."},"async":{"type":"null","description":"Not supported."},"caller":{"type":"null","description":"Not supported."},"namespace":{"type":"null","description":"Not supported."}},"allOf":[{"if":{"required":["type"],"properties":{"type":{"const":"function_call"}}},"then":{"required":["call_id","name","arguments"],"properties":{"call_id":{},"name":{"type":"string","maxLength":1000},"arguments":{},"role":false,"phase":false,"content":false,"output":false}}},{"if":{"required":["type"],"properties":{"type":{"const":"function_call_output"}}},"then":{"required":["call_id","output"],"properties":{"call_id":{},"output":{},"role":false,"phase":false,"content":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"async":false}}},{"if":{"properties":{"type":{"const":"message"}}},"then":{"required":["role","content"],"properties":{"role":{},"content":{},"call_id":false,"name":false,"arguments":false,"provider_metadata":false,"parsed_arguments":false,"output":false,"async":false,"caller":false,"namespace":false}}}]},"description":"A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt."},"instructions":{"type":["string","null"],"description":"A message of the system. It comes before `input`, and after the messages of a stored prompt.","maxLength":10000000,"examples":["Answer in one sentence."]},"text":{"type":["object","null"],"description":"The form of the answer.","additionalProperties":false,"properties":{"format":{"$ref":"contract#/$defs/ResponseTextFormat"},"verbosity":{"type":["string","null"],"title":"ResponseVerbosity","description":"Only `medium` is supported.","enum":["medium",null],"examples":["medium"]}}},"tools":{"type":["array","null"],"description":"Functions that the model can ask the caller to run. They replace those of a stored prompt, which needs the scope `providers:invoke`. Tools that run on the server are not supported.","maxItems":128,"items":{"$ref":"contract#/$defs/ResponseTool"},"examples":[[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]]},"tool_choice":{"$ref":"contract#/$defs/ResponseToolChoice"},"parallel_tool_calls":{"type":["boolean","null"],"description":"Whether the model can call several tools at the same time.","examples":[true]},"temperature":{"type":["number","null"],"description":"Randomness of the answer.","minimum":0,"maximum":2,"examples":[0.2]},"top_p":{"type":["number","null"],"description":"Share of the most probable tokens that the model chooses from.","minimum":0,"maximum":1,"examples":[0.9]},"presence_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before.","minimum":-2,"maximum":2,"examples":[0.5]},"frequency_penalty":{"type":["number","null"],"description":"Above 0, the model avoids tokens that occurred before, and more so those that occurred often.","minimum":-2,"maximum":2,"examples":[0.5]},"max_output_tokens":{"type":["integer","null"],"description":"The most tokens of the answer, including reasoning.","minimum":1,"maximum":10000000,"examples":[500]},"reasoning":{"type":["object","null"],"description":"How the model reasons. Reasoning is never returned, so `summary` has no effect.","additionalProperties":false,"properties":{"effort":{"type":["string","null"],"title":"ResponseReasoningEffort","description":"How much the model reasons before it answers.","enum":["none","minimal","low","medium","high","xhigh",null],"examples":["low"]},"summary":{"type":["string","null"],"title":"ResponseReasoningSummary","description":"Only `auto` is supported.","enum":["auto",null],"examples":["auto"]},"generate_summary":{"type":"null","description":"Not supported."}}},"stream":{"type":["boolean","null"],"description":"Whether the answer is a stream of events.","examples":[true]},"stream_options":{"type":["object","null"],"description":"Options of a stream.","additionalProperties":false,"properties":{"include_obfuscation":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]}}},"metadata":{"type":["object","null"],"description":"Texts of the caller's choice. They are returned with the response and not stored.","maxProperties":16,"propertyNames":{"maxLength":64},"additionalProperties":{"type":"string","maxLength":512},"examples":[{"ticket":"4711"}]},"include":{"type":["array","null"],"description":"Ignored, because the service has none of these parts. `message.output_text.logprobs` is refused.","maxItems":20,"items":{"type":"string","title":"ResponseIncluded","description":"A part of the response.","enum":["reasoning.encrypted_content","web_search_call.action.sources","web_search_call.results","code_interpreter_call.outputs","computer_call_output.output.image_url","file_search_call.results","message.input_image.image_url"]},"examples":[["reasoning.encrypted_content"]]},"store":{"type":["boolean","null"],"description":"Ignored. Responses are never stored.","examples":[false]},"user":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"safety_identifier":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["user-4711"]},"prompt_cache_key":{"type":["string","null"],"description":"Ignored.","maxLength":1000,"examples":["tickets"]},"prompt_cache_retention":{"type":["string","null"],"description":"Ignored.","maxLength":100,"examples":["in_memory"]},"background":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]},"truncation":{"type":["string","null"],"title":"ResponseTruncation","description":"Only `disabled` is supported.","enum":["disabled",null],"examples":["disabled"]},"service_tier":{"type":["string","null"],"title":"ResponseServiceTier","description":"The provider's usual tier. Others are not supported.","enum":["auto","default",null],"examples":["auto"]},"top_logprobs":{"type":["integer","null"],"title":"ResponseTopLogprobs","description":"Not supported.","minimum":0,"maximum":0,"examples":[0]},"max_tool_calls":{"type":"null","description":"Not supported."},"context_management":{"type":"null","description":"Not supported."},"moderation":{"type":"null","description":"Not supported."},"prompt_cache_options":{"type":"null","description":"Not supported."},"access_programs":{"type":"null","description":"Not supported."},"image":{"type":"null","description":"Not supported."},"previous_response_id":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."},"conversation":{"type":"null","description":"Not supported, because responses are not stored. Send the conversation in `input`."}},"examples":[{"model":"openai/gpt-4.1-mini","input":"Which of our customers wrote this?"}]};
+const schema140 = {"type":"object","title":"ResponseAnnotation","description":"An annotation.","maxProperties":50,"propertyNames":{"maxLength":200},"additionalProperties":true,"examples":[{}]};
+const schema143 = {"type":"object","title":"ResponseTool","description":"A function.","additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of the function, unique among the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]},"description":{"type":["string","null"],"description":"What the function does, for the model.","maxLength":4000,"examples":["Finds a customer by name"]},"parameters":{"type":["object","null"],"description":"JSON Schema of the arguments. It is passed on as it is. `null` means that there are none.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema of the arguments exactly. If it is left out, the provider uses its default.","examples":[true]},"async":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]},"defer_loading":{"type":["boolean","null"],"description":"Not supported.","not":{"const":true},"examples":[false]},"allowed_callers":{"type":"null","description":"Not supported."},"output_schema":{"type":"null","description":"Not supported."}},"examples":[{"type":"function","name":"find_customer","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]};
+const schema144 = {"type":["string","object","null"],"title":"ResponseToolChoice","pattern":"^(auto|none|required)$","maxLength":10,"additionalProperties":false,"required":["type","name"],"properties":{"type":{"type":"string","title":"ResponseToolChoiceType","description":"Kind of the tool.","enum":["function"],"examples":["function"]},"name":{"type":"string","description":"Name of one of the tools.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["find_customer"]}},"examples":["auto"],"description":"Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named."};
+const schema141 = {"type":["object","null"],"title":"ResponseTextFormat","description":"`text`, `json_schema` (JSON that follows `schema`) or `json_object` (any JSON), also instead of a stored prompt's. The answer is returned as the model wrote it; the service does not check it.","additionalProperties":false,"required":["type"],"properties":{"type":{"type":"string","title":"ResponseTextFormatType","description":"Kind of the form.","enum":["text","json_schema","json_object"],"examples":["json_schema"]},"name":{"type":"string","description":"Name of the schema, for the model.","pattern":"^[A-Za-z0-9_-]{1,64}$","maxLength":64,"examples":["triage"]},"schema":{"$ref":"contract#/$defs/ResponseTextSchema"},"description":{"type":["string","null"],"description":"Purpose of the answer, for the model.","maxLength":4000,"examples":["Priority of a support ticket"]},"strict":{"type":["boolean","null"],"description":"Whether the provider has to follow the schema exactly.","examples":[true]}},"if":{"properties":{"type":{"const":"json_schema"}}},"then":{"required":["name","schema"],"properties":{"name":{},"schema":{}}},"else":{"properties":{"name":false,"schema":false,"description":false,"strict":false}},"examples":[{"type":"json_object"}]};
+const schema142 = {"type":"object","title":"ResponseTextSchema","description":"JSON Schema of the answer. It is passed on as it is.","maxProperties":1000,"propertyNames":{"maxLength":1000},"additionalProperties":true,"examples":[{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}]};
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate97.evaluated;
+const evaluated0 = validate117.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema141.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const _errs1 = errors;
+let valid0 = true;
+const _errs2 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type !== undefined){
+if("json_schema" !== data.type){
+const err1 = {};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs2 === errors;
+errors = _errs1;
+if(vErrors !== null){
+if(_errs1){
+vErrors.length = _errs1;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause0;
+if(_valid0){
+const _errs4 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err2 = {instancePath,schemaPath:"#/then/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.schema === undefined){
+const err3 = {instancePath,schemaPath:"#/then/required",keyword:"required",params:{missingProperty: "schema"},message:"must have required property '"+"schema"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs4 === errors;
+valid0 = _valid0;
+if(valid0){
+var props0 = {};
+props0.name = true;
+props0.schema = true;
+props0.type = true;
+}
+ifClause0 = "then";
+}
+else {
+const _errs5 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name !== undefined){
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/else/properties/name/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.schema !== undefined){
+const err5 = {instancePath:instancePath+"/schema",schemaPath:"#/else/properties/schema/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.description !== undefined){
+const err6 = {instancePath:instancePath+"/description",schemaPath:"#/else/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.strict !== undefined){
+const err7 = {instancePath:instancePath+"/strict",schemaPath:"#/else/properties/strict/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+var _valid0 = _errs5 === errors;
+valid0 = _valid0;
+if(valid0){
+if(props0 !== true){
+props0 = props0 || {};
+props0.name = true;
+props0.schema = true;
+props0.description = true;
+props0.strict = true;
+}
+}
+ifClause0 = "else";
+}
+if(!valid0){
+const err8 = {instancePath,schemaPath:"#/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.type === undefined){
+const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "type") || (key0 === "name")) || (key0 === "schema")) || (key0 === "description")) || (key0 === "strict"))){
+const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.type !== undefined){
+let data5 = data.type;
+if(typeof data5 !== "string"){
+const err11 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!(((data5 === "text") || (data5 === "json_schema")) || (data5 === "json_object"))){
+const err12 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema141.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data6 = data.name;
+if(typeof data6 === "string"){
+if(data6.length > 64 && (data6.length > 128 || func1(data6) > 64)){
+const err13 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(!pattern12.test(data6)){
+const err14 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.schema !== undefined){
+let data7 = data.schema;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(Object.keys(data7).length > 1000){
+const err16 = {instancePath:instancePath+"/schema",schemaPath:"contract#/$defs/ResponseTextSchema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+for(const key1 in data7){
+const _errs14 = errors;
+if(typeof key1 === "string"){
+if(key1.length > 1000 && (key1.length > 2000 || func1(key1) > 1000)){
+const err17 = {instancePath:instancePath+"/schema",schemaPath:"contract#/$defs/ResponseTextSchema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key1};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+var valid5 = _errs14 === errors;
+if(!valid5){
+const err18 = {instancePath:instancePath+"/schema",schemaPath:"contract#/$defs/ResponseTextSchema/propertyNames",keyword:"propertyNames",params:{propertyName: key1},message:"property name must be valid"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/schema",schemaPath:"contract#/$defs/ResponseTextSchema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.description !== undefined){
+let data8 = data.description;
+if((typeof data8 !== "string") && (data8 !== null)){
+const err20 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema141.properties.description.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(typeof data8 === "string"){
+if(data8.length > 4000 && (data8.length > 8000 || func1(data8) > 4000)){
+const err21 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+if(data.strict !== undefined){
+let data9 = data.strict;
+if((typeof data9 !== "boolean") && (data9 !== null)){
+const err22 = {instancePath:instancePath+"/strict",schemaPath:"#/properties/strict/type",keyword:"type",params:{type: schema141.properties.strict.type},message:"must be boolean,null"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+validate117.errors = vErrors;
+return errors === 0;
+}
+validate117.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const pattern83 = new RegExp("^(in|out)put_text$", "u");
+
+function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate115.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -16362,7 +16119,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema137.properties, key0))){
+if(!(func7.call(schema139.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -16376,7 +16133,7 @@ errors++;
 if(data.model !== undefined){
 let data0 = data.model;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err1 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema137.properties.model.type},message:"must be string,null"};
+const err1 = {instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: schema139.properties.model.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -16409,15 +16166,15 @@ errors++;
 }
 }
 if(data.prompt !== undefined){
-if(!(validate92(data.prompt, {instancePath:instancePath+"/prompt",parentData:data,parentDataProperty:"prompt",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
+if(!(validate104(data.prompt, {instancePath:instancePath+"/prompt",parentData:data,parentDataProperty:"prompt",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
 errors = vErrors.length;
 }
 }
 if(data.input !== undefined){
 let data2 = data.input;
 if(((typeof data2 !== "string") && (!(Array.isArray(data2)))) && (data2 !== null)){
-const err4 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema137.properties.input.type},message:"must be string,array,null"};
+const err4 = {instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: schema139.properties.input.type},message:"must be string,array,null"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -16964,7 +16721,7 @@ Object.assign(props0, props2);
 }
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key1 in data3){
-if(!(func7.call(schema137.properties.input.items.properties, key1))){
+if(!(func7.call(schema139.properties.input.items.properties, key1))){
 const err44 = {instancePath:instancePath+"/input/" + i0,schemaPath:"#/properties/input/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err44];
@@ -16988,7 +16745,7 @@ vErrors.push(err45);
 errors++;
 }
 if(!(((data28 === "message") || (data28 === "function_call")) || (data28 === "function_call_output"))){
-const err46 = {instancePath:instancePath+"/input/" + i0+"/type",schemaPath:"#/properties/input/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema137.properties.input.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err46 = {instancePath:instancePath+"/input/" + i0+"/type",schemaPath:"#/properties/input/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema139.properties.input.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -17001,7 +16758,7 @@ errors++;
 if(data3.id !== undefined){
 let data29 = data3.id;
 if((typeof data29 !== "string") && (data29 !== null)){
-const err47 = {instancePath:instancePath+"/input/" + i0+"/id",schemaPath:"#/properties/input/items/properties/id/type",keyword:"type",params:{type: schema137.properties.input.items.properties.id.type},message:"must be string,null"};
+const err47 = {instancePath:instancePath+"/input/" + i0+"/id",schemaPath:"#/properties/input/items/properties/id/type",keyword:"type",params:{type: schema139.properties.input.items.properties.id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -17026,7 +16783,7 @@ errors++;
 if(data3.status !== undefined){
 let data30 = data3.status;
 if((typeof data30 !== "string") && (data30 !== null)){
-const err49 = {instancePath:instancePath+"/input/" + i0+"/status",schemaPath:"#/properties/input/items/properties/status/type",keyword:"type",params:{type: schema137.properties.input.items.properties.status.type},message:"must be string,null"};
+const err49 = {instancePath:instancePath+"/input/" + i0+"/status",schemaPath:"#/properties/input/items/properties/status/type",keyword:"type",params:{type: schema139.properties.input.items.properties.status.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -17061,7 +16818,7 @@ vErrors.push(err51);
 errors++;
 }
 if(!((((data31 === "user") || (data31 === "assistant")) || (data31 === "system")) || (data31 === "developer"))){
-const err52 = {instancePath:instancePath+"/input/" + i0+"/role",schemaPath:"#/properties/input/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema137.properties.input.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err52 = {instancePath:instancePath+"/input/" + i0+"/role",schemaPath:"#/properties/input/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema139.properties.input.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -17074,7 +16831,7 @@ errors++;
 if(data3.phase !== undefined){
 let data32 = data3.phase;
 if((typeof data32 !== "string") && (data32 !== null)){
-const err53 = {instancePath:instancePath+"/input/" + i0+"/phase",schemaPath:"#/properties/input/items/properties/phase/type",keyword:"type",params:{type: schema137.properties.input.items.properties.phase.type},message:"must be string,null"};
+const err53 = {instancePath:instancePath+"/input/" + i0+"/phase",schemaPath:"#/properties/input/items/properties/phase/type",keyword:"type",params:{type: schema139.properties.input.items.properties.phase.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -17099,7 +16856,7 @@ errors++;
 if(data3.content !== undefined){
 let data33 = data3.content;
 if((typeof data33 !== "string") && (!(Array.isArray(data33)))){
-const err55 = {instancePath:instancePath+"/input/" + i0+"/content",schemaPath:"#/properties/input/items/properties/content/type",keyword:"type",params:{type: schema137.properties.input.items.properties.content.type},message:"must be string,array"};
+const err55 = {instancePath:instancePath+"/input/" + i0+"/content",schemaPath:"#/properties/input/items/properties/content/type",keyword:"type",params:{type: schema139.properties.input.items.properties.content.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -17400,7 +17157,7 @@ if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
 if(data34.type !== undefined){
 let data49 = data34.type;
 if(typeof data49 === "string"){
-if(!pattern89.test(data49)){
+if(!pattern83.test(data49)){
 const err76 = {};
 if(vErrors === null){
 vErrors = [err76];
@@ -17520,7 +17277,7 @@ vErrors.push(err83);
 errors++;
 }
 for(const key2 in data34){
-if(!(func7.call(schema137.properties.input.items.properties.content.items.properties, key2))){
+if(!(func7.call(schema139.properties.input.items.properties.content.items.properties, key2))){
 const err84 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1,schemaPath:"#/properties/input/items/properties/content/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err84];
@@ -17544,7 +17301,7 @@ vErrors.push(err85);
 errors++;
 }
 if(!((((data54 === "input_text") || (data54 === "output_text")) || (data54 === "refusal")) || (data54 === "input_image"))){
-const err86 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/input/items/properties/content/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema137.properties.input.items.properties.content.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err86 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/type",schemaPath:"#/properties/input/items/properties/content/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema139.properties.input.items.properties.content.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -17632,7 +17389,7 @@ errors++;
 if(data34.detail !== undefined){
 let data58 = data34.detail;
 if((typeof data58 !== "string") && (data58 !== null)){
-const err93 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/detail",schemaPath:"#/properties/input/items/properties/content/items/properties/detail/type",keyword:"type",params:{type: schema137.properties.input.items.properties.content.items.properties.detail.type},message:"must be string,null"};
+const err93 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/detail",schemaPath:"#/properties/input/items/properties/content/items/properties/detail/type",keyword:"type",params:{type: schema139.properties.input.items.properties.content.items.properties.detail.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -17642,7 +17399,7 @@ vErrors.push(err93);
 errors++;
 }
 if(!((data58 === "auto") || (data58 === null))){
-const err94 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/detail",schemaPath:"#/properties/input/items/properties/content/items/properties/detail/enum",keyword:"enum",params:{allowedValues: schema137.properties.input.items.properties.content.items.properties.detail.enum},message:"must be equal to one of the allowed values"};
+const err94 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/detail",schemaPath:"#/properties/input/items/properties/content/items/properties/detail/enum",keyword:"enum",params:{allowedValues: schema139.properties.input.items.properties.content.items.properties.detail.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -17655,7 +17412,7 @@ errors++;
 if(data34.annotations !== undefined){
 let data59 = data34.annotations;
 if((!(Array.isArray(data59))) && (data59 !== null)){
-const err95 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations",schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/type",keyword:"type",params:{type: schema137.properties.input.items.properties.content.items.properties.annotations.type},message:"must be array,null"};
+const err95 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations",schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/type",keyword:"type",params:{type: schema139.properties.input.items.properties.content.items.properties.annotations.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -17680,7 +17437,7 @@ for(let i2=0; i2<len2; i2++){
 let data60 = data59[i2];
 if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
 if(Object.keys(data60).length > 50){
-const err97 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
+const err97 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"contract#/$defs/ResponseAnnotation/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -17690,10 +17447,10 @@ vErrors.push(err97);
 errors++;
 }
 for(const key3 in data60){
-const _errs71 = errors;
+const _errs72 = errors;
 if(typeof key3 === "string"){
 if(key3.length > 200 && (key3.length > 400 || func1(key3) > 200)){
-const err98 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
+const err98 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"contract#/$defs/ResponseAnnotation/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key3};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -17703,9 +17460,9 @@ vErrors.push(err98);
 errors++;
 }
 }
-var valid29 = _errs71 === errors;
-if(!valid29){
-const err99 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/propertyNames",keyword:"propertyNames",params:{propertyName: key3},message:"property name must be valid"};
+var valid30 = _errs72 === errors;
+if(!valid30){
+const err99 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"contract#/$defs/ResponseAnnotation/propertyNames",keyword:"propertyNames",params:{propertyName: key3},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -17717,7 +17474,7 @@ errors++;
 }
 }
 else {
-const err100 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"#/properties/input/items/properties/content/items/properties/annotations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err100 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/annotations/" + i2,schemaPath:"contract#/$defs/ResponseAnnotation/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -17732,7 +17489,7 @@ errors++;
 if(data34.logprobs !== undefined){
 let data61 = data34.logprobs;
 if((!(Array.isArray(data61))) && (data61 !== null)){
-const err101 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs",schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/type",keyword:"type",params:{type: schema137.properties.input.items.properties.content.items.properties.logprobs.type},message:"must be array,null"};
+const err101 = {instancePath:instancePath+"/input/" + i0+"/content/" + i1+"/logprobs",schemaPath:"#/properties/input/items/properties/content/items/properties/logprobs/type",keyword:"type",params:{type: schema139.properties.input.items.properties.content.items.properties.logprobs.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -17818,7 +17575,7 @@ errors++;
 if(data3.name !== undefined){
 let data64 = data3.name;
 if((typeof data64 !== "string") && (data64 !== null)){
-const err108 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/type",keyword:"type",params:{type: schema137.properties.input.items.properties.name.type},message:"must be string,null"};
+const err108 = {instancePath:instancePath+"/input/" + i0+"/name",schemaPath:"#/properties/input/items/properties/name/type",keyword:"type",params:{type: schema139.properties.input.items.properties.name.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -17889,7 +17646,7 @@ vErrors.push(err113);
 errors++;
 }
 for(const key4 in data66){
-const _errs85 = errors;
+const _errs86 = errors;
 if(typeof key4 === "string"){
 if(key4.length > 200 && (key4.length > 400 || func1(key4) > 200)){
 const err114 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",propertyName:key4};
@@ -17902,8 +17659,8 @@ vErrors.push(err114);
 errors++;
 }
 }
-var valid30 = _errs85 === errors;
-if(!valid30){
+var valid31 = _errs86 === errors;
+if(!valid31){
 const err115 = {instancePath:instancePath+"/input/" + i0+"/provider_metadata",schemaPath:"#/properties/input/items/properties/provider_metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key4},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err115];
@@ -17929,7 +17686,7 @@ errors++;
 if(data3.output !== undefined){
 let data67 = data3.output;
 if((typeof data67 !== "string") && (!(Array.isArray(data67)))){
-const err117 = {instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/type",keyword:"type",params:{type: schema137.properties.input.items.properties.output.type},message:"must be string,array"};
+const err117 = {instancePath:instancePath+"/input/" + i0+"/output",schemaPath:"#/properties/input/items/properties/output/type",keyword:"type",params:{type: schema139.properties.input.items.properties.output.type},message:"must be string,array"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -18010,7 +17767,7 @@ vErrors.push(err123);
 errors++;
 }
 if(!(data69 === "input_text")){
-const err124 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema137.properties.input.items.properties.output.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err124 = {instancePath:instancePath+"/input/" + i0+"/output/" + i3+"/type",schemaPath:"#/properties/input/items/properties/output/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema139.properties.input.items.properties.output.items.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -18112,7 +17869,7 @@ errors++;
 if(data.instructions !== undefined){
 let data74 = data.instructions;
 if((typeof data74 !== "string") && (data74 !== null)){
-const err132 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: schema137.properties.instructions.type},message:"must be string,null"};
+const err132 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: schema139.properties.instructions.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -18137,7 +17894,7 @@ errors++;
 if(data.text !== undefined){
 let data75 = data.text;
 if((!(data75 && typeof data75 == "object" && !Array.isArray(data75))) && (data75 !== null)){
-const err134 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: schema137.properties.text.type},message:"must be object,null"};
+const err134 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: schema139.properties.text.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -18160,9 +17917,15 @@ errors++;
 }
 }
 if(data75.format !== undefined){
-let data76 = data75.format;
-if((!(data76 && typeof data76 == "object" && !Array.isArray(data76))) && (data76 !== null)){
-const err136 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/type",keyword:"type",params:{type: schema137.properties.text.properties.format.type},message:"must be object,null"};
+if(!(validate117(data75.format, {instancePath:instancePath+"/text/format",parentData:data75,parentDataProperty:"format",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
+errors = vErrors.length;
+}
+}
+if(data75.verbosity !== undefined){
+let data77 = data75.verbosity;
+if((typeof data77 !== "string") && (data77 !== null)){
+const err136 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/type",keyword:"type",params:{type: schema139.properties.text.properties.verbosity.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -18171,13 +17934,8 @@ vErrors.push(err136);
 }
 errors++;
 }
-const _errs109 = errors;
-let valid35 = true;
-const _errs110 = errors;
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-if(data76.type !== undefined){
-if("json_schema" !== data76.type){
-const err137 = {};
+if(!((data77 === "medium") || (data77 === null))){
+const err137 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema139.properties.text.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -18188,22 +17946,11 @@ errors++;
 }
 }
 }
-var _valid6 = _errs110 === errors;
-errors = _errs109;
-if(vErrors !== null){
-if(_errs109){
-vErrors.length = _errs109;
 }
-else {
-vErrors = null;
-}
-}
-let ifClause0;
-if(_valid6){
-const _errs112 = errors;
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-if(data76.name === undefined){
-const err138 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/then/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data.tools !== undefined){
+let data78 = data.tools;
+if((!(Array.isArray(data78))) && (data78 !== null)){
+const err138 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema139.properties.tools.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -18212,8 +17959,9 @@ vErrors.push(err138);
 }
 errors++;
 }
-if(data76.schema === undefined){
-const err139 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/then/required",keyword:"required",params:{missingProperty: "schema"},message:"must have required property '"+"schema"+"'"};
+if(Array.isArray(data78)){
+if(data78.length > 128){
+const err139 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -18222,22 +17970,12 @@ vErrors.push(err139);
 }
 errors++;
 }
-}
-var _valid6 = _errs112 === errors;
-valid35 = _valid6;
-if(valid35){
-var props6 = {};
-props6.name = true;
-props6.schema = true;
-props6.type = true;
-}
-ifClause0 = "then";
-}
-else {
-const _errs113 = errors;
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-if(data76.name !== undefined){
-const err140 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/else/properties/name/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+const len4 = data78.length;
+for(let i4=0; i4<len4; i4++){
+let data79 = data78[i4];
+if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
+if(data79.type === undefined){
+const err140 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"contract#/$defs/ResponseTool/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -18246,8 +17984,8 @@ vErrors.push(err140);
 }
 errors++;
 }
-if(data76.schema !== undefined){
-const err141 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/else/properties/schema/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(data79.name === undefined){
+const err141 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"contract#/$defs/ResponseTool/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -18256,8 +17994,9 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(data76.description !== undefined){
-const err142 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/else/properties/description/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+for(const key7 in data79){
+if(!(func7.call(schema143.properties, key7))){
+const err142 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"contract#/$defs/ResponseTool/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -18266,8 +18005,11 @@ vErrors.push(err142);
 }
 errors++;
 }
-if(data76.strict !== undefined){
-const err143 = {instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/else/properties/strict/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+}
+if(data79.type !== undefined){
+let data80 = data79.type;
+if(typeof data80 !== "string"){
+const err143 = {instancePath:instancePath+"/tools/" + i4+"/type",schemaPath:"contract#/$defs/ResponseTool/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -18276,22 +18018,8 @@ vErrors.push(err143);
 }
 errors++;
 }
-}
-var _valid6 = _errs113 === errors;
-valid35 = _valid6;
-if(valid35){
-if(props6 !== true){
-props6 = props6 || {};
-props6.name = true;
-props6.schema = true;
-props6.description = true;
-props6.strict = true;
-}
-}
-ifClause0 = "else";
-}
-if(!valid35){
-const err144 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+if(!(data80 === "function")){
+const err144 = {instancePath:instancePath+"/tools/" + i4+"/type",schemaPath:"contract#/$defs/ResponseTool/properties/type/enum",keyword:"enum",params:{allowedValues: schema143.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -18300,9 +18028,12 @@ vErrors.push(err144);
 }
 errors++;
 }
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-if(data76.type === undefined){
-const err145 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+}
+if(data79.name !== undefined){
+let data81 = data79.name;
+if(typeof data81 === "string"){
+if(data81.length > 64 && (data81.length > 128 || func1(data81) > 64)){
+const err145 = {instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"contract#/$defs/ResponseTool/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -18311,9 +18042,8 @@ vErrors.push(err145);
 }
 errors++;
 }
-for(const key7 in data76){
-if(!(((((key7 === "type") || (key7 === "name")) || (key7 === "schema")) || (key7 === "description")) || (key7 === "strict"))){
-const err146 = {instancePath:instancePath+"/text/format",schemaPath:"#/properties/text/properties/format/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(!pattern12.test(data81)){
+const err146 = {instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"contract#/$defs/ResponseTool/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -18323,10 +18053,8 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data76.type !== undefined){
-let data82 = data76.type;
-if(typeof data82 !== "string"){
-const err147 = {instancePath:instancePath+"/text/format/type",schemaPath:"#/properties/text/properties/format/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err147 = {instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"contract#/$defs/ResponseTool/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -18335,8 +18063,11 @@ vErrors.push(err147);
 }
 errors++;
 }
-if(!(((data82 === "text") || (data82 === "json_schema")) || (data82 === "json_object"))){
-const err148 = {instancePath:instancePath+"/text/format/type",schemaPath:"#/properties/text/properties/format/properties/type/enum",keyword:"enum",params:{allowedValues: schema137.properties.text.properties.format.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data79.description !== undefined){
+let data82 = data79.description;
+if((typeof data82 !== "string") && (data82 !== null)){
+const err148 = {instancePath:instancePath+"/tools/" + i4+"/description",schemaPath:"contract#/$defs/ResponseTool/properties/description/type",keyword:"type",params:{type: schema143.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -18345,12 +18076,9 @@ vErrors.push(err148);
 }
 errors++;
 }
-}
-if(data76.name !== undefined){
-let data83 = data76.name;
-if(typeof data83 === "string"){
-if(data83.length > 64 && (data83.length > 128 || func1(data83) > 64)){
-const err149 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(typeof data82 === "string"){
+if(data82.length > 4000 && (data82.length > 8000 || func1(data82) > 4000)){
+const err149 = {instancePath:instancePath+"/tools/" + i4+"/description",schemaPath:"contract#/$defs/ResponseTool/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -18359,8 +18087,12 @@ vErrors.push(err149);
 }
 errors++;
 }
-if(!pattern12.test(data83)){
-const err150 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+}
+}
+if(data79.parameters !== undefined){
+let data83 = data79.parameters;
+if((!(data83 && typeof data83 == "object" && !Array.isArray(data83))) && (data83 !== null)){
+const err150 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"contract#/$defs/ResponseTool/properties/parameters/type",keyword:"type",params:{type: schema143.properties.parameters.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -18369,9 +18101,9 @@ vErrors.push(err150);
 }
 errors++;
 }
-}
-else {
-const err151 = {instancePath:instancePath+"/text/format/name",schemaPath:"#/properties/text/properties/format/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
+if(Object.keys(data83).length > 1000){
+const err151 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"contract#/$defs/ResponseTool/properties/parameters/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -18380,12 +18112,11 @@ vErrors.push(err151);
 }
 errors++;
 }
-}
-if(data76.schema !== undefined){
-let data84 = data76.schema;
-if(data84 && typeof data84 == "object" && !Array.isArray(data84)){
-if(Object.keys(data84).length > 1000){
-const err152 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+for(const key8 in data83){
+const _errs125 = errors;
+if(typeof key8 === "string"){
+if(key8.length > 1000 && (key8.length > 2000 || func1(key8) > 1000)){
+const err152 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"contract#/$defs/ResponseTool/properties/parameters/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key8};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -18394,11 +18125,10 @@ vErrors.push(err152);
 }
 errors++;
 }
-for(const key8 in data84){
-const _errs121 = errors;
-if(typeof key8 === "string"){
-if(key8.length > 1000 && (key8.length > 2000 || func1(key8) > 1000)){
-const err153 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key8};
+}
+var valid40 = _errs125 === errors;
+if(!valid40){
+const err153 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"contract#/$defs/ResponseTool/properties/parameters/propertyNames",keyword:"propertyNames",params:{propertyName: key8},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -18408,9 +18138,12 @@ vErrors.push(err153);
 errors++;
 }
 }
-var valid39 = _errs121 === errors;
-if(!valid39){
-const err154 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/propertyNames",keyword:"propertyNames",params:{propertyName: key8},message:"property name must be valid"};
+}
+}
+if(data79.strict !== undefined){
+let data84 = data79.strict;
+if((typeof data84 !== "boolean") && (data84 !== null)){
+const err154 = {instancePath:instancePath+"/tools/" + i4+"/strict",schemaPath:"contract#/$defs/ResponseTool/properties/strict/type",keyword:"type",params:{type: schema143.properties.strict.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -18420,9 +18153,10 @@ vErrors.push(err154);
 errors++;
 }
 }
-}
-else {
-const err155 = {instancePath:instancePath+"/text/format/schema",schemaPath:"#/properties/text/properties/format/properties/schema/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data79.async !== undefined){
+let data85 = data79.async;
+if((typeof data85 !== "boolean") && (data85 !== null)){
+const err155 = {instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"contract#/$defs/ResponseTool/properties/async/type",keyword:"type",params:{type: schema143.properties.async.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -18431,11 +18165,10 @@ vErrors.push(err155);
 }
 errors++;
 }
-}
-if(data76.description !== undefined){
-let data85 = data76.description;
-if((typeof data85 !== "string") && (data85 !== null)){
-const err156 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/type",keyword:"type",params:{type: schema137.properties.text.properties.format.properties.description.type},message:"must be string,null"};
+const _errs131 = errors;
+const _errs132 = errors;
+if(true !== data85){
+const err156 = {};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -18444,9 +18177,9 @@ vErrors.push(err156);
 }
 errors++;
 }
-if(typeof data85 === "string"){
-if(data85.length > 4000 && (data85.length > 8000 || func1(data85) > 4000)){
-const err157 = {instancePath:instancePath+"/text/format/description",schemaPath:"#/properties/text/properties/format/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+var valid41 = _errs132 === errors;
+if(valid41){
+const err157 = {instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"contract#/$defs/ResponseTool/properties/async/not",keyword:"not",params:{},message:"must NOT be valid"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -18455,12 +18188,22 @@ vErrors.push(err157);
 }
 errors++;
 }
+else {
+errors = _errs131;
+if(vErrors !== null){
+if(_errs131){
+vErrors.length = _errs131;
+}
+else {
+vErrors = null;
 }
 }
-if(data76.strict !== undefined){
-let data86 = data76.strict;
+}
+}
+if(data79.defer_loading !== undefined){
+let data86 = data79.defer_loading;
 if((typeof data86 !== "boolean") && (data86 !== null)){
-const err158 = {instancePath:instancePath+"/text/format/strict",schemaPath:"#/properties/text/properties/format/properties/strict/type",keyword:"type",params:{type: schema137.properties.text.properties.format.properties.strict.type},message:"must be boolean,null"};
+const err158 = {instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"contract#/$defs/ResponseTool/properties/defer_loading/type",keyword:"type",params:{type: schema143.properties.defer_loading.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -18469,13 +18212,10 @@ vErrors.push(err158);
 }
 errors++;
 }
-}
-}
-}
-if(data75.verbosity !== undefined){
-let data87 = data75.verbosity;
-if((typeof data87 !== "string") && (data87 !== null)){
-const err159 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/type",keyword:"type",params:{type: schema137.properties.text.properties.verbosity.type},message:"must be string,null"};
+const _errs135 = errors;
+const _errs136 = errors;
+if(true !== data86){
+const err159 = {};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -18484,8 +18224,9 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(!((data87 === "medium") || (data87 === null))){
-const err160 = {instancePath:instancePath+"/text/verbosity",schemaPath:"#/properties/text/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema137.properties.text.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+var valid42 = _errs136 === errors;
+if(valid42){
+const err160 = {instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"contract#/$defs/ResponseTool/properties/defer_loading/not",keyword:"not",params:{},message:"must NOT be valid"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -18494,13 +18235,21 @@ vErrors.push(err160);
 }
 errors++;
 }
+else {
+errors = _errs135;
+if(vErrors !== null){
+if(_errs135){
+vErrors.length = _errs135;
+}
+else {
+vErrors = null;
 }
 }
 }
-if(data.tools !== undefined){
-let data88 = data.tools;
-if((!(Array.isArray(data88))) && (data88 !== null)){
-const err161 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: schema137.properties.tools.type},message:"must be array,null"};
+}
+if(data79.allowed_callers !== undefined){
+if(data79.allowed_callers !== null){
+const err161 = {instancePath:instancePath+"/tools/" + i4+"/allowed_callers",schemaPath:"contract#/$defs/ResponseTool/properties/allowed_callers/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -18509,9 +18258,10 @@ vErrors.push(err161);
 }
 errors++;
 }
-if(Array.isArray(data88)){
-if(data88.length > 128){
-const err162 = {instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+}
+if(data79.output_schema !== undefined){
+if(data79.output_schema !== null){
+const err162 = {instancePath:instancePath+"/tools/" + i4+"/output_schema",schemaPath:"contract#/$defs/ResponseTool/properties/output_schema/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -18520,12 +18270,10 @@ vErrors.push(err162);
 }
 errors++;
 }
-const len4 = data88.length;
-for(let i4=0; i4<len4; i4++){
-let data89 = data88[i4];
-if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
-if(data89.type === undefined){
-const err163 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+}
+}
+else {
+const err163 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"contract#/$defs/ResponseTool/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -18534,8 +18282,13 @@ vErrors.push(err163);
 }
 errors++;
 }
-if(data89.name === undefined){
-const err164 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+}
+}
+if(data.tool_choice !== undefined){
+let data89 = data.tool_choice;
+if(((typeof data89 !== "string") && (!(data89 && typeof data89 == "object" && !Array.isArray(data89)))) && (data89 !== null)){
+const err164 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/type",keyword:"type",params:{type: schema144.type},message:"must be string,object,null"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -18544,9 +18297,9 @@ vErrors.push(err164);
 }
 errors++;
 }
-for(const key9 in data89){
-if(!(func7.call(schema137.properties.tools.items.properties, key9))){
-const err165 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+if(typeof data89 === "string"){
+if(data89.length > 10 && (data89.length > 20 || func1(data89) > 10)){
+const err165 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -18555,11 +18308,8 @@ vErrors.push(err165);
 }
 errors++;
 }
-}
-if(data89.type !== undefined){
-let data90 = data89.type;
-if(typeof data90 !== "string"){
-const err166 = {instancePath:instancePath+"/tools/" + i4+"/type",schemaPath:"#/properties/tools/items/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!pattern80.test(data89)){
+const err166 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -18568,8 +18318,10 @@ vErrors.push(err166);
 }
 errors++;
 }
-if(!(data90 === "function")){
-const err167 = {instancePath:instancePath+"/tools/" + i4+"/type",schemaPath:"#/properties/tools/items/properties/type/enum",keyword:"enum",params:{allowedValues: schema137.properties.tools.items.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
+if(data89.type === undefined){
+const err167 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -18578,12 +18330,8 @@ vErrors.push(err167);
 }
 errors++;
 }
-}
-if(data89.name !== undefined){
-let data91 = data89.name;
-if(typeof data91 === "string"){
-if(data91.length > 64 && (data91.length > 128 || func1(data91) > 64)){
-const err168 = {instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"#/properties/tools/items/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(data89.name === undefined){
+const err168 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -18592,8 +18340,9 @@ vErrors.push(err168);
 }
 errors++;
 }
-if(!pattern12.test(data91)){
-const err169 = {instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"#/properties/tools/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+for(const key9 in data89){
+if(!((key9 === "type") || (key9 === "name"))){
+const err169 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -18603,8 +18352,10 @@ vErrors.push(err169);
 errors++;
 }
 }
-else {
-const err170 = {instancePath:instancePath+"/tools/" + i4+"/name",schemaPath:"#/properties/tools/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data89.type !== undefined){
+let data90 = data89.type;
+if(typeof data90 !== "string"){
+const err170 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"contract#/$defs/ResponseToolChoice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -18613,11 +18364,8 @@ vErrors.push(err170);
 }
 errors++;
 }
-}
-if(data89.description !== undefined){
-let data92 = data89.description;
-if((typeof data92 !== "string") && (data92 !== null)){
-const err171 = {instancePath:instancePath+"/tools/" + i4+"/description",schemaPath:"#/properties/tools/items/properties/description/type",keyword:"type",params:{type: schema137.properties.tools.items.properties.description.type},message:"must be string,null"};
+if(!(data90 === "function")){
+const err171 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"contract#/$defs/ResponseToolChoice/properties/type/enum",keyword:"enum",params:{allowedValues: schema144.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -18626,9 +18374,12 @@ vErrors.push(err171);
 }
 errors++;
 }
-if(typeof data92 === "string"){
-if(data92.length > 4000 && (data92.length > 8000 || func1(data92) > 4000)){
-const err172 = {instancePath:instancePath+"/tools/" + i4+"/description",schemaPath:"#/properties/tools/items/properties/description/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"};
+}
+if(data89.name !== undefined){
+let data91 = data89.name;
+if(typeof data91 === "string"){
+if(data91.length > 64 && (data91.length > 128 || func1(data91) > 64)){
+const err172 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ResponseToolChoice/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -18637,12 +18388,8 @@ vErrors.push(err172);
 }
 errors++;
 }
-}
-}
-if(data89.parameters !== undefined){
-let data93 = data89.parameters;
-if((!(data93 && typeof data93 == "object" && !Array.isArray(data93))) && (data93 !== null)){
-const err173 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/type",keyword:"type",params:{type: schema137.properties.tools.items.properties.parameters.type},message:"must be object,null"};
+if(!pattern12.test(data91)){
+const err173 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ResponseToolChoice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -18651,9 +18398,9 @@ vErrors.push(err173);
 }
 errors++;
 }
-if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
-if(Object.keys(data93).length > 1000){
-const err174 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/maxProperties",keyword:"maxProperties",params:{limit: 1000},message:"must NOT have more than 1000 properties"};
+}
+else {
+const err174 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ResponseToolChoice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -18662,11 +18409,13 @@ vErrors.push(err174);
 }
 errors++;
 }
-for(const key10 in data93){
-const _errs142 = errors;
-if(typeof key10 === "string"){
-if(key10.length > 1000 && (key10.length > 2000 || func1(key10) > 1000)){
-const err175 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters",propertyName:key10};
+}
+}
+}
+if(data.parallel_tool_calls !== undefined){
+let data92 = data.parallel_tool_calls;
+if((typeof data92 !== "boolean") && (data92 !== null)){
+const err175 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema139.properties.parallel_tool_calls.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -18676,9 +18425,10 @@ vErrors.push(err175);
 errors++;
 }
 }
-var valid43 = _errs142 === errors;
-if(!valid43){
-const err176 = {instancePath:instancePath+"/tools/" + i4+"/parameters",schemaPath:"#/properties/tools/items/properties/parameters/propertyNames",keyword:"propertyNames",params:{propertyName: key10},message:"property name must be valid"};
+if(data.temperature !== undefined){
+let data93 = data.temperature;
+if((!((typeof data93 == "number") && (isFinite(data93)))) && (data93 !== null)){
+const err176 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema139.properties.temperature.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -18687,13 +18437,9 @@ vErrors.push(err176);
 }
 errors++;
 }
-}
-}
-}
-if(data89.strict !== undefined){
-let data94 = data89.strict;
-if((typeof data94 !== "boolean") && (data94 !== null)){
-const err177 = {instancePath:instancePath+"/tools/" + i4+"/strict",schemaPath:"#/properties/tools/items/properties/strict/type",keyword:"type",params:{type: schema137.properties.tools.items.properties.strict.type},message:"must be boolean,null"};
+if((typeof data93 == "number") && (isFinite(data93))){
+if(data93 > 2 || isNaN(data93)){
+const err177 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -18702,11 +18448,8 @@ vErrors.push(err177);
 }
 errors++;
 }
-}
-if(data89.async !== undefined){
-let data95 = data89.async;
-if((typeof data95 !== "boolean") && (data95 !== null)){
-const err178 = {instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"#/properties/tools/items/properties/async/type",keyword:"type",params:{type: schema137.properties.tools.items.properties.async.type},message:"must be boolean,null"};
+if(data93 < 0 || isNaN(data93)){
+const err178 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -18715,8 +18458,12 @@ vErrors.push(err178);
 }
 errors++;
 }
-if(!((data95 === false) || (data95 === null))){
-const err179 = {instancePath:instancePath+"/tools/" + i4+"/async",schemaPath:"#/properties/tools/items/properties/async/enum",keyword:"enum",params:{allowedValues: schema137.properties.tools.items.properties.async.enum},message:"must be equal to one of the allowed values"};
+}
+}
+if(data.top_p !== undefined){
+let data94 = data.top_p;
+if((!((typeof data94 == "number") && (isFinite(data94)))) && (data94 !== null)){
+const err179 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema139.properties.top_p.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -18725,11 +18472,9 @@ vErrors.push(err179);
 }
 errors++;
 }
-}
-if(data89.defer_loading !== undefined){
-let data96 = data89.defer_loading;
-if((typeof data96 !== "boolean") && (data96 !== null)){
-const err180 = {instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/type",keyword:"type",params:{type: schema137.properties.tools.items.properties.defer_loading.type},message:"must be boolean,null"};
+if((typeof data94 == "number") && (isFinite(data94))){
+if(data94 > 1 || isNaN(data94)){
+const err180 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -18738,8 +18483,8 @@ vErrors.push(err180);
 }
 errors++;
 }
-if(!((data96 === false) || (data96 === null))){
-const err181 = {instancePath:instancePath+"/tools/" + i4+"/defer_loading",schemaPath:"#/properties/tools/items/properties/defer_loading/enum",keyword:"enum",params:{allowedValues: schema137.properties.tools.items.properties.defer_loading.enum},message:"must be equal to one of the allowed values"};
+if(data94 < 0 || isNaN(data94)){
+const err181 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -18749,9 +18494,11 @@ vErrors.push(err181);
 errors++;
 }
 }
-if(data89.allowed_callers !== undefined){
-if(data89.allowed_callers !== null){
-const err182 = {instancePath:instancePath+"/tools/" + i4+"/allowed_callers",schemaPath:"#/properties/tools/items/properties/allowed_callers/type",keyword:"type",params:{type: "null"},message:"must be null"};
+}
+if(data.presence_penalty !== undefined){
+let data95 = data.presence_penalty;
+if((!((typeof data95 == "number") && (isFinite(data95)))) && (data95 !== null)){
+const err182 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema139.properties.presence_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -18760,10 +18507,9 @@ vErrors.push(err182);
 }
 errors++;
 }
-}
-if(data89.output_schema !== undefined){
-if(data89.output_schema !== null){
-const err183 = {instancePath:instancePath+"/tools/" + i4+"/output_schema",schemaPath:"#/properties/tools/items/properties/output_schema/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if((typeof data95 == "number") && (isFinite(data95))){
+if(data95 > 2 || isNaN(data95)){
+const err183 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -18772,10 +18518,8 @@ vErrors.push(err183);
 }
 errors++;
 }
-}
-}
-else {
-const err184 = {instancePath:instancePath+"/tools/" + i4,schemaPath:"#/properties/tools/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data95 < -2 || isNaN(data95)){
+const err184 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -18786,11 +18530,10 @@ errors++;
 }
 }
 }
-}
-if(data.tool_choice !== undefined){
-let data99 = data.tool_choice;
-if(((typeof data99 !== "string") && (!(data99 && typeof data99 == "object" && !Array.isArray(data99)))) && (data99 !== null)){
-const err185 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/type",keyword:"type",params:{type: schema138.type},message:"must be string,object,null"};
+if(data.frequency_penalty !== undefined){
+let data96 = data.frequency_penalty;
+if((!((typeof data96 == "number") && (isFinite(data96)))) && (data96 !== null)){
+const err185 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema139.properties.frequency_penalty.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -18799,9 +18542,9 @@ vErrors.push(err185);
 }
 errors++;
 }
-if(typeof data99 === "string"){
-if(data99.length > 10 && (data99.length > 20 || func1(data99) > 10)){
-const err186 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"};
+if((typeof data96 == "number") && (isFinite(data96))){
+if(data96 > 2 || isNaN(data96)){
+const err186 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -18810,8 +18553,8 @@ vErrors.push(err186);
 }
 errors++;
 }
-if(!pattern86.test(data99)){
-const err187 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/pattern",keyword:"pattern",params:{pattern: "^(auto|none|required)$"},message:"must match pattern \""+"^(auto|none|required)$"+"\""};
+if(data96 < -2 || isNaN(data96)){
+const err187 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -18821,9 +18564,11 @@ vErrors.push(err187);
 errors++;
 }
 }
-if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
-if(data99.type === undefined){
-const err188 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+}
+if(data.max_output_tokens !== undefined){
+let data97 = data.max_output_tokens;
+if((!(((typeof data97 == "number") && (!(data97 % 1) && !isNaN(data97))) && (isFinite(data97)))) && (data97 !== null)){
+const err188 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema139.properties.max_output_tokens.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -18832,8 +18577,9 @@ vErrors.push(err188);
 }
 errors++;
 }
-if(data99.name === undefined){
-const err189 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if((typeof data97 == "number") && (isFinite(data97))){
+if(data97 > 10000000 || isNaN(data97)){
+const err189 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -18842,9 +18588,8 @@ vErrors.push(err189);
 }
 errors++;
 }
-for(const key11 in data99){
-if(!((key11 === "type") || (key11 === "name"))){
-const err190 = {instancePath:instancePath+"/tool_choice",schemaPath:"contract#/$defs/ResponseToolChoice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+if(data97 < 1 || isNaN(data97)){
+const err190 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -18854,10 +18599,11 @@ vErrors.push(err190);
 errors++;
 }
 }
-if(data99.type !== undefined){
-let data100 = data99.type;
-if(typeof data100 !== "string"){
-const err191 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"contract#/$defs/ResponseToolChoice/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.reasoning !== undefined){
+let data98 = data.reasoning;
+if((!(data98 && typeof data98 == "object" && !Array.isArray(data98))) && (data98 !== null)){
+const err191 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema139.properties.reasoning.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -18866,8 +18612,10 @@ vErrors.push(err191);
 }
 errors++;
 }
-if(!(data100 === "function")){
-const err192 = {instancePath:instancePath+"/tool_choice/type",schemaPath:"contract#/$defs/ResponseToolChoice/properties/type/enum",keyword:"enum",params:{allowedValues: schema138.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
+for(const key10 in data98){
+if(!(((key10 === "effort") || (key10 === "summary")) || (key10 === "generate_summary"))){
+const err192 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -18877,11 +18625,10 @@ vErrors.push(err192);
 errors++;
 }
 }
-if(data99.name !== undefined){
-let data101 = data99.name;
-if(typeof data101 === "string"){
-if(data101.length > 64 && (data101.length > 128 || func1(data101) > 64)){
-const err193 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ResponseToolChoice/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(data98.effort !== undefined){
+let data99 = data98.effort;
+if((typeof data99 !== "string") && (data99 !== null)){
+const err193 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema139.properties.reasoning.properties.effort.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -18890,8 +18637,8 @@ vErrors.push(err193);
 }
 errors++;
 }
-if(!pattern12.test(data101)){
-const err194 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ResponseToolChoice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,64}$"+"\""};
+if(!(((((((data99 === "none") || (data99 === "minimal")) || (data99 === "low")) || (data99 === "medium")) || (data99 === "high")) || (data99 === "xhigh")) || (data99 === null))){
+const err194 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema139.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -18901,8 +18648,10 @@ vErrors.push(err194);
 errors++;
 }
 }
-else {
-const err195 = {instancePath:instancePath+"/tool_choice/name",schemaPath:"contract#/$defs/ResponseToolChoice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data98.summary !== undefined){
+let data100 = data98.summary;
+if((typeof data100 !== "string") && (data100 !== null)){
+const err195 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema139.properties.reasoning.properties.summary.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -18911,13 +18660,8 @@ vErrors.push(err195);
 }
 errors++;
 }
-}
-}
-}
-if(data.parallel_tool_calls !== undefined){
-let data102 = data.parallel_tool_calls;
-if((typeof data102 !== "boolean") && (data102 !== null)){
-const err196 = {instancePath:instancePath+"/parallel_tool_calls",schemaPath:"#/properties/parallel_tool_calls/type",keyword:"type",params:{type: schema137.properties.parallel_tool_calls.type},message:"must be boolean,null"};
+if(!((data100 === "auto") || (data100 === null))){
+const err196 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema139.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -18927,10 +18671,9 @@ vErrors.push(err196);
 errors++;
 }
 }
-if(data.temperature !== undefined){
-let data103 = data.temperature;
-if((!((typeof data103 == "number") && (isFinite(data103)))) && (data103 !== null)){
-const err197 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/type",keyword:"type",params:{type: schema137.properties.temperature.type},message:"must be number,null"};
+if(data98.generate_summary !== undefined){
+if(data98.generate_summary !== null){
+const err197 = {instancePath:instancePath+"/reasoning/generate_summary",schemaPath:"#/properties/reasoning/properties/generate_summary/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -18939,9 +18682,13 @@ vErrors.push(err197);
 }
 errors++;
 }
-if((typeof data103 == "number") && (isFinite(data103))){
-if(data103 > 2 || isNaN(data103)){
-const err198 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+}
+}
+}
+if(data.stream !== undefined){
+let data102 = data.stream;
+if((typeof data102 !== "boolean") && (data102 !== null)){
+const err198 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema139.properties.stream.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -18950,8 +18697,11 @@ vErrors.push(err198);
 }
 errors++;
 }
-if(data103 < 0 || isNaN(data103)){
-const err199 = {instancePath:instancePath+"/temperature",schemaPath:"#/properties/temperature/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data.stream_options !== undefined){
+let data103 = data.stream_options;
+if((!(data103 && typeof data103 == "object" && !Array.isArray(data103))) && (data103 !== null)){
+const err199 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema139.properties.stream_options.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -18960,12 +18710,10 @@ vErrors.push(err199);
 }
 errors++;
 }
-}
-}
-if(data.top_p !== undefined){
-let data104 = data.top_p;
-if((!((typeof data104 == "number") && (isFinite(data104)))) && (data104 !== null)){
-const err200 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/type",keyword:"type",params:{type: schema137.properties.top_p.type},message:"must be number,null"};
+if(data103 && typeof data103 == "object" && !Array.isArray(data103)){
+for(const key11 in data103){
+if(!(key11 === "include_obfuscation")){
+const err200 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -18974,9 +18722,11 @@ vErrors.push(err200);
 }
 errors++;
 }
-if((typeof data104 == "number") && (isFinite(data104))){
-if(data104 > 1 || isNaN(data104)){
-const err201 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+}
+if(data103.include_obfuscation !== undefined){
+let data104 = data103.include_obfuscation;
+if((typeof data104 !== "boolean") && (data104 !== null)){
+const err201 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema139.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -18985,8 +18735,10 @@ vErrors.push(err201);
 }
 errors++;
 }
-if(data104 < 0 || isNaN(data104)){
-const err202 = {instancePath:instancePath+"/top_p",schemaPath:"#/properties/top_p/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const _errs177 = errors;
+const _errs178 = errors;
+if(true !== data104){
+const err202 = {};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -18995,12 +18747,9 @@ vErrors.push(err202);
 }
 errors++;
 }
-}
-}
-if(data.presence_penalty !== undefined){
-let data105 = data.presence_penalty;
-if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
-const err203 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/type",keyword:"type",params:{type: schema137.properties.presence_penalty.type},message:"must be number,null"};
+var valid47 = _errs178 === errors;
+if(valid47){
+const err203 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/not",keyword:"not",params:{},message:"must NOT be valid"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -19009,9 +18758,24 @@ vErrors.push(err203);
 }
 errors++;
 }
-if((typeof data105 == "number") && (isFinite(data105))){
-if(data105 > 2 || isNaN(data105)){
-const err204 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+else {
+errors = _errs177;
+if(vErrors !== null){
+if(_errs177){
+vErrors.length = _errs177;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+}
+if(data.metadata !== undefined){
+let data105 = data.metadata;
+if((!(data105 && typeof data105 == "object" && !Array.isArray(data105))) && (data105 !== null)){
+const err204 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema139.properties.metadata.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -19020,8 +18784,9 @@ vErrors.push(err204);
 }
 errors++;
 }
-if(data105 < -2 || isNaN(data105)){
-const err205 = {instancePath:instancePath+"/presence_penalty",schemaPath:"#/properties/presence_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
+if(data105 && typeof data105 == "object" && !Array.isArray(data105)){
+if(Object.keys(data105).length > 16){
+const err205 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -19030,12 +18795,11 @@ vErrors.push(err205);
 }
 errors++;
 }
-}
-}
-if(data.frequency_penalty !== undefined){
-let data106 = data.frequency_penalty;
-if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
-const err206 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/type",keyword:"type",params:{type: schema137.properties.frequency_penalty.type},message:"must be number,null"};
+for(const key12 in data105){
+const _errs181 = errors;
+if(typeof key12 === "string"){
+if(key12.length > 64 && (key12.length > 128 || func1(key12) > 64)){
+const err206 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key12};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -19044,9 +18808,10 @@ vErrors.push(err206);
 }
 errors++;
 }
-if((typeof data106 == "number") && (isFinite(data106))){
-if(data106 > 2 || isNaN(data106)){
-const err207 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+}
+var valid48 = _errs181 === errors;
+if(!valid48){
+const err207 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key12},message:"property name must be valid"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -19055,8 +18820,12 @@ vErrors.push(err207);
 }
 errors++;
 }
-if(data106 < -2 || isNaN(data106)){
-const err208 = {instancePath:instancePath+"/frequency_penalty",schemaPath:"#/properties/frequency_penalty/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2},message:"must be >= -2"};
+}
+for(const key13 in data105){
+let data106 = data105[key13];
+if(typeof data106 === "string"){
+if(data106.length > 512 && (data106.length > 1024 || func1(data106) > 512)){
+const err208 = {instancePath:instancePath+"/metadata/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -19066,11 +18835,8 @@ vErrors.push(err208);
 errors++;
 }
 }
-}
-if(data.max_output_tokens !== undefined){
-let data107 = data.max_output_tokens;
-if((!(((typeof data107 == "number") && (!(data107 % 1) && !isNaN(data107))) && (isFinite(data107)))) && (data107 !== null)){
-const err209 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/type",keyword:"type",params:{type: schema137.properties.max_output_tokens.type},message:"must be integer,null"};
+else {
+const err209 = {instancePath:instancePath+"/metadata/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -19079,9 +18845,13 @@ vErrors.push(err209);
 }
 errors++;
 }
-if((typeof data107 == "number") && (isFinite(data107))){
-if(data107 > 10000000 || isNaN(data107)){
-const err210 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000000},message:"must be <= 10000000"};
+}
+}
+}
+if(data.include !== undefined){
+let data107 = data.include;
+if((!(Array.isArray(data107))) && (data107 !== null)){
+const err210 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema139.properties.include.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -19090,8 +18860,9 @@ vErrors.push(err210);
 }
 errors++;
 }
-if(data107 < 1 || isNaN(data107)){
-const err211 = {instancePath:instancePath+"/max_output_tokens",schemaPath:"#/properties/max_output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(Array.isArray(data107)){
+if(data107.length > 20){
+const err211 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -19100,12 +18871,11 @@ vErrors.push(err211);
 }
 errors++;
 }
-}
-}
-if(data.reasoning !== undefined){
-let data108 = data.reasoning;
-if((!(data108 && typeof data108 == "object" && !Array.isArray(data108))) && (data108 !== null)){
-const err212 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: schema137.properties.reasoning.type},message:"must be object,null"};
+const len5 = data107.length;
+for(let i5=0; i5<len5; i5++){
+let data108 = data107[i5];
+if(typeof data108 !== "string"){
+const err212 = {instancePath:instancePath+"/include/" + i5,schemaPath:"#/properties/include/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -19114,10 +18884,8 @@ vErrors.push(err212);
 }
 errors++;
 }
-if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
-for(const key12 in data108){
-if(!(((key12 === "effort") || (key12 === "summary")) || (key12 === "generate_summary"))){
-const err213 = {instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(!(((((((data108 === "reasoning.encrypted_content") || (data108 === "web_search_call.action.sources")) || (data108 === "web_search_call.results")) || (data108 === "code_interpreter_call.outputs")) || (data108 === "computer_call_output.output.image_url")) || (data108 === "file_search_call.results")) || (data108 === "message.input_image.image_url"))){
+const err213 = {instancePath:instancePath+"/include/" + i5,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema139.properties.include.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -19127,10 +18895,12 @@ vErrors.push(err213);
 errors++;
 }
 }
-if(data108.effort !== undefined){
-let data109 = data108.effort;
-if((typeof data109 !== "string") && (data109 !== null)){
-const err214 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/type",keyword:"type",params:{type: schema137.properties.reasoning.properties.effort.type},message:"must be string,null"};
+}
+}
+if(data.store !== undefined){
+let data109 = data.store;
+if((typeof data109 !== "boolean") && (data109 !== null)){
+const err214 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema139.properties.store.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -19139,8 +18909,11 @@ vErrors.push(err214);
 }
 errors++;
 }
-if(!(((((((data109 === "none") || (data109 === "minimal")) || (data109 === "low")) || (data109 === "medium")) || (data109 === "high")) || (data109 === "xhigh")) || (data109 === null))){
-const err215 = {instancePath:instancePath+"/reasoning/effort",schemaPath:"#/properties/reasoning/properties/effort/enum",keyword:"enum",params:{allowedValues: schema137.properties.reasoning.properties.effort.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.user !== undefined){
+let data110 = data.user;
+if((typeof data110 !== "string") && (data110 !== null)){
+const err215 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema139.properties.user.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -19149,11 +18922,9 @@ vErrors.push(err215);
 }
 errors++;
 }
-}
-if(data108.summary !== undefined){
-let data110 = data108.summary;
-if((typeof data110 !== "string") && (data110 !== null)){
-const err216 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/type",keyword:"type",params:{type: schema137.properties.reasoning.properties.summary.type},message:"must be string,null"};
+if(typeof data110 === "string"){
+if(data110.length > 1000 && (data110.length > 2000 || func1(data110) > 1000)){
+const err216 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -19162,8 +18933,12 @@ vErrors.push(err216);
 }
 errors++;
 }
-if(!((data110 === "auto") || (data110 === null))){
-const err217 = {instancePath:instancePath+"/reasoning/summary",schemaPath:"#/properties/reasoning/properties/summary/enum",keyword:"enum",params:{allowedValues: schema137.properties.reasoning.properties.summary.enum},message:"must be equal to one of the allowed values"};
+}
+}
+if(data.safety_identifier !== undefined){
+let data111 = data.safety_identifier;
+if((typeof data111 !== "string") && (data111 !== null)){
+const err217 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema139.properties.safety_identifier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -19172,10 +18947,9 @@ vErrors.push(err217);
 }
 errors++;
 }
-}
-if(data108.generate_summary !== undefined){
-if(data108.generate_summary !== null){
-const err218 = {instancePath:instancePath+"/reasoning/generate_summary",schemaPath:"#/properties/reasoning/properties/generate_summary/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(typeof data111 === "string"){
+if(data111.length > 1000 && (data111.length > 2000 || func1(data111) > 1000)){
+const err218 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -19186,11 +18960,10 @@ errors++;
 }
 }
 }
-}
-if(data.stream !== undefined){
-let data112 = data.stream;
-if((typeof data112 !== "boolean") && (data112 !== null)){
-const err219 = {instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema137.properties.stream.type},message:"must be boolean,null"};
+if(data.prompt_cache_key !== undefined){
+let data112 = data.prompt_cache_key;
+if((typeof data112 !== "string") && (data112 !== null)){
+const err219 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema139.properties.prompt_cache_key.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -19199,11 +18972,9 @@ vErrors.push(err219);
 }
 errors++;
 }
-}
-if(data.stream_options !== undefined){
-let data113 = data.stream_options;
-if((!(data113 && typeof data113 == "object" && !Array.isArray(data113))) && (data113 !== null)){
-const err220 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/type",keyword:"type",params:{type: schema137.properties.stream_options.type},message:"must be object,null"};
+if(typeof data112 === "string"){
+if(data112.length > 1000 && (data112.length > 2000 || func1(data112) > 1000)){
+const err220 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -19212,10 +18983,12 @@ vErrors.push(err220);
 }
 errors++;
 }
-if(data113 && typeof data113 == "object" && !Array.isArray(data113)){
-for(const key13 in data113){
-if(!(key13 === "include_obfuscation")){
-const err221 = {instancePath:instancePath+"/stream_options",schemaPath:"#/properties/stream_options/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+}
+}
+if(data.prompt_cache_retention !== undefined){
+let data113 = data.prompt_cache_retention;
+if((typeof data113 !== "string") && (data113 !== null)){
+const err221 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema139.properties.prompt_cache_retention.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -19224,11 +18997,9 @@ vErrors.push(err221);
 }
 errors++;
 }
-}
-if(data113.include_obfuscation !== undefined){
-let data114 = data113.include_obfuscation;
-if((typeof data114 !== "boolean") && (data114 !== null)){
-const err222 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/type",keyword:"type",params:{type: schema137.properties.stream_options.properties.include_obfuscation.type},message:"must be boolean,null"};
+if(typeof data113 === "string"){
+if(data113.length > 100 && (data113.length > 200 || func1(data113) > 100)){
+const err222 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -19237,8 +19008,12 @@ vErrors.push(err222);
 }
 errors++;
 }
-if(!((data114 === false) || (data114 === null))){
-const err223 = {instancePath:instancePath+"/stream_options/include_obfuscation",schemaPath:"#/properties/stream_options/properties/include_obfuscation/enum",keyword:"enum",params:{allowedValues: schema137.properties.stream_options.properties.include_obfuscation.enum},message:"must be equal to one of the allowed values"};
+}
+}
+if(data.background !== undefined){
+let data114 = data.background;
+if((typeof data114 !== "boolean") && (data114 !== null)){
+const err223 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema139.properties.background.type},message:"must be boolean,null"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -19247,13 +19022,10 @@ vErrors.push(err223);
 }
 errors++;
 }
-}
-}
-}
-if(data.metadata !== undefined){
-let data115 = data.metadata;
-if((!(data115 && typeof data115 == "object" && !Array.isArray(data115))) && (data115 !== null)){
-const err224 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: schema137.properties.metadata.type},message:"must be object,null"};
+const _errs201 = errors;
+const _errs202 = errors;
+if(true !== data114){
+const err224 = {};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -19262,9 +19034,9 @@ vErrors.push(err224);
 }
 errors++;
 }
-if(data115 && typeof data115 == "object" && !Array.isArray(data115)){
-if(Object.keys(data115).length > 16){
-const err225 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"};
+var valid52 = _errs202 === errors;
+if(valid52){
+const err225 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/not",keyword:"not",params:{},message:"must NOT be valid"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -19273,11 +19045,22 @@ vErrors.push(err225);
 }
 errors++;
 }
-for(const key14 in data115){
-const _errs192 = errors;
-if(typeof key14 === "string"){
-if(key14.length > 64 && (key14.length > 128 || func1(key14) > 64)){
-const err226 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters",propertyName:key14};
+else {
+errors = _errs201;
+if(vErrors !== null){
+if(_errs201){
+vErrors.length = _errs201;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.truncation !== undefined){
+let data115 = data.truncation;
+if((typeof data115 !== "string") && (data115 !== null)){
+const err226 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema139.properties.truncation.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -19286,10 +19069,8 @@ vErrors.push(err226);
 }
 errors++;
 }
-}
-var valid48 = _errs192 === errors;
-if(!valid48){
-const err227 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/propertyNames",keyword:"propertyNames",params:{propertyName: key14},message:"property name must be valid"};
+if(!((data115 === "disabled") || (data115 === null))){
+const err227 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema139.properties.truncation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -19299,11 +19080,10 @@ vErrors.push(err227);
 errors++;
 }
 }
-for(const key15 in data115){
-let data116 = data115[key15];
-if(typeof data116 === "string"){
-if(data116.length > 512 && (data116.length > 1024 || func1(data116) > 512)){
-const err228 = {instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(data.service_tier !== undefined){
+let data116 = data.service_tier;
+if((typeof data116 !== "string") && (data116 !== null)){
+const err228 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema139.properties.service_tier.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -19312,9 +19092,8 @@ vErrors.push(err228);
 }
 errors++;
 }
-}
-else {
-const err229 = {instancePath:instancePath+"/metadata/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/metadata/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data116 === "auto") || (data116 === "default")) || (data116 === null))){
+const err229 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema139.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -19324,12 +19103,10 @@ vErrors.push(err229);
 errors++;
 }
 }
-}
-}
-if(data.include !== undefined){
-let data117 = data.include;
-if((!(Array.isArray(data117))) && (data117 !== null)){
-const err230 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/type",keyword:"type",params:{type: schema137.properties.include.type},message:"must be array,null"};
+if(data.top_logprobs !== undefined){
+let data117 = data.top_logprobs;
+if((!(((typeof data117 == "number") && (!(data117 % 1) && !isNaN(data117))) && (isFinite(data117)))) && (data117 !== null)){
+const err230 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema139.properties.top_logprobs.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -19338,9 +19115,9 @@ vErrors.push(err230);
 }
 errors++;
 }
-if(Array.isArray(data117)){
-if(data117.length > 20){
-const err231 = {instancePath:instancePath+"/include",schemaPath:"#/properties/include/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
+if((typeof data117 == "number") && (isFinite(data117))){
+if(data117 > 0 || isNaN(data117)){
+const err231 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -19349,11 +19126,8 @@ vErrors.push(err231);
 }
 errors++;
 }
-const len5 = data117.length;
-for(let i5=0; i5<len5; i5++){
-let data118 = data117[i5];
-if(typeof data118 !== "string"){
-const err232 = {instancePath:instancePath+"/include/" + i5,schemaPath:"#/properties/include/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data117 < 0 || isNaN(data117)){
+const err232 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -19362,8 +19136,11 @@ vErrors.push(err232);
 }
 errors++;
 }
-if(!(((((((data118 === "reasoning.encrypted_content") || (data118 === "web_search_call.action.sources")) || (data118 === "web_search_call.results")) || (data118 === "code_interpreter_call.outputs")) || (data118 === "computer_call_output.output.image_url")) || (data118 === "file_search_call.results")) || (data118 === "message.input_image.image_url"))){
-const err233 = {instancePath:instancePath+"/include/" + i5,schemaPath:"#/properties/include/items/enum",keyword:"enum",params:{allowedValues: schema137.properties.include.items.enum},message:"must be equal to one of the allowed values"};
+}
+}
+if(data.max_tool_calls !== undefined){
+if(data.max_tool_calls !== null){
+const err233 = {instancePath:instancePath+"/max_tool_calls",schemaPath:"#/properties/max_tool_calls/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -19373,12 +19150,9 @@ vErrors.push(err233);
 errors++;
 }
 }
-}
-}
-if(data.store !== undefined){
-let data119 = data.store;
-if((typeof data119 !== "boolean") && (data119 !== null)){
-const err234 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: schema137.properties.store.type},message:"must be boolean,null"};
+if(data.context_management !== undefined){
+if(data.context_management !== null){
+const err234 = {instancePath:instancePath+"/context_management",schemaPath:"#/properties/context_management/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -19388,10 +19162,9 @@ vErrors.push(err234);
 errors++;
 }
 }
-if(data.user !== undefined){
-let data120 = data.user;
-if((typeof data120 !== "string") && (data120 !== null)){
-const err235 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: schema137.properties.user.type},message:"must be string,null"};
+if(data.moderation !== undefined){
+if(data.moderation !== null){
+const err235 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -19400,9 +19173,10 @@ vErrors.push(err235);
 }
 errors++;
 }
-if(typeof data120 === "string"){
-if(data120.length > 1000 && (data120.length > 2000 || func1(data120) > 1000)){
-const err236 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+if(data.prompt_cache_options !== undefined){
+if(data.prompt_cache_options !== null){
+const err236 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -19412,11 +19186,9 @@ vErrors.push(err236);
 errors++;
 }
 }
-}
-if(data.safety_identifier !== undefined){
-let data121 = data.safety_identifier;
-if((typeof data121 !== "string") && (data121 !== null)){
-const err237 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: schema137.properties.safety_identifier.type},message:"must be string,null"};
+if(data.access_programs !== undefined){
+if(data.access_programs !== null){
+const err237 = {instancePath:instancePath+"/access_programs",schemaPath:"#/properties/access_programs/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -19425,9 +19197,10 @@ vErrors.push(err237);
 }
 errors++;
 }
-if(typeof data121 === "string"){
-if(data121.length > 1000 && (data121.length > 2000 || func1(data121) > 1000)){
-const err238 = {instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+if(data.image !== undefined){
+if(data.image !== null){
+const err238 = {instancePath:instancePath+"/image",schemaPath:"#/properties/image/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -19437,11 +19210,9 @@ vErrors.push(err238);
 errors++;
 }
 }
-}
-if(data.prompt_cache_key !== undefined){
-let data122 = data.prompt_cache_key;
-if((typeof data122 !== "string") && (data122 !== null)){
-const err239 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/type",keyword:"type",params:{type: schema137.properties.prompt_cache_key.type},message:"must be string,null"};
+if(data.previous_response_id !== undefined){
+if(data.previous_response_id !== null){
+const err239 = {instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -19450,9 +19221,10 @@ vErrors.push(err239);
 }
 errors++;
 }
-if(typeof data122 === "string"){
-if(data122.length > 1000 && (data122.length > 2000 || func1(data122) > 1000)){
-const err240 = {instancePath:instancePath+"/prompt_cache_key",schemaPath:"#/properties/prompt_cache_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+}
+if(data.conversation !== undefined){
+if(data.conversation !== null){
+const err240 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -19463,10 +19235,8 @@ errors++;
 }
 }
 }
-if(data.prompt_cache_retention !== undefined){
-let data123 = data.prompt_cache_retention;
-if((typeof data123 !== "string") && (data123 !== null)){
-const err241 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/type",keyword:"type",params:{type: schema137.properties.prompt_cache_retention.type},message:"must be string,null"};
+else {
+const err241 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -19475,264 +19245,40 @@ vErrors.push(err241);
 }
 errors++;
 }
-if(typeof data123 === "string"){
-if(data123.length > 100 && (data123.length > 200 || func1(data123) > 100)){
-const err242 = {instancePath:instancePath+"/prompt_cache_retention",schemaPath:"#/properties/prompt_cache_retention/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
-if(vErrors === null){
-vErrors = [err242];
-}
-else {
-vErrors.push(err242);
-}
-errors++;
-}
-}
-}
-if(data.background !== undefined){
-let data124 = data.background;
-if((typeof data124 !== "boolean") && (data124 !== null)){
-const err243 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/type",keyword:"type",params:{type: schema137.properties.background.type},message:"must be boolean,null"};
-if(vErrors === null){
-vErrors = [err243];
-}
-else {
-vErrors.push(err243);
-}
-errors++;
-}
-if(!((data124 === false) || (data124 === null))){
-const err244 = {instancePath:instancePath+"/background",schemaPath:"#/properties/background/enum",keyword:"enum",params:{allowedValues: schema137.properties.background.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err244];
-}
-else {
-vErrors.push(err244);
-}
-errors++;
-}
-}
-if(data.truncation !== undefined){
-let data125 = data.truncation;
-if((typeof data125 !== "string") && (data125 !== null)){
-const err245 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/type",keyword:"type",params:{type: schema137.properties.truncation.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err245];
-}
-else {
-vErrors.push(err245);
-}
-errors++;
-}
-if(!((data125 === "disabled") || (data125 === null))){
-const err246 = {instancePath:instancePath+"/truncation",schemaPath:"#/properties/truncation/enum",keyword:"enum",params:{allowedValues: schema137.properties.truncation.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err246];
-}
-else {
-vErrors.push(err246);
-}
-errors++;
-}
-}
-if(data.service_tier !== undefined){
-let data126 = data.service_tier;
-if((typeof data126 !== "string") && (data126 !== null)){
-const err247 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: schema137.properties.service_tier.type},message:"must be string,null"};
-if(vErrors === null){
-vErrors = [err247];
-}
-else {
-vErrors.push(err247);
-}
-errors++;
-}
-if(!(((data126 === "auto") || (data126 === "default")) || (data126 === null))){
-const err248 = {instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/enum",keyword:"enum",params:{allowedValues: schema137.properties.service_tier.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err248];
-}
-else {
-vErrors.push(err248);
-}
-errors++;
-}
-}
-if(data.top_logprobs !== undefined){
-let data127 = data.top_logprobs;
-if((!(((typeof data127 == "number") && (!(data127 % 1) && !isNaN(data127))) && (isFinite(data127)))) && (data127 !== null)){
-const err249 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/type",keyword:"type",params:{type: schema137.properties.top_logprobs.type},message:"must be integer,null"};
-if(vErrors === null){
-vErrors = [err249];
-}
-else {
-vErrors.push(err249);
-}
-errors++;
-}
-if((typeof data127 == "number") && (isFinite(data127))){
-if(data127 > 0 || isNaN(data127)){
-const err250 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 0},message:"must be <= 0"};
-if(vErrors === null){
-vErrors = [err250];
-}
-else {
-vErrors.push(err250);
-}
-errors++;
-}
-if(data127 < 0 || isNaN(data127)){
-const err251 = {instancePath:instancePath+"/top_logprobs",schemaPath:"#/properties/top_logprobs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err251];
-}
-else {
-vErrors.push(err251);
-}
-errors++;
-}
-}
-}
-if(data.max_tool_calls !== undefined){
-if(data.max_tool_calls !== null){
-const err252 = {instancePath:instancePath+"/max_tool_calls",schemaPath:"#/properties/max_tool_calls/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err252];
-}
-else {
-vErrors.push(err252);
-}
-errors++;
-}
-}
-if(data.context_management !== undefined){
-if(data.context_management !== null){
-const err253 = {instancePath:instancePath+"/context_management",schemaPath:"#/properties/context_management/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err253];
-}
-else {
-vErrors.push(err253);
-}
-errors++;
-}
-}
-if(data.moderation !== undefined){
-if(data.moderation !== null){
-const err254 = {instancePath:instancePath+"/moderation",schemaPath:"#/properties/moderation/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err254];
-}
-else {
-vErrors.push(err254);
-}
-errors++;
-}
-}
-if(data.prompt_cache_options !== undefined){
-if(data.prompt_cache_options !== null){
-const err255 = {instancePath:instancePath+"/prompt_cache_options",schemaPath:"#/properties/prompt_cache_options/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err255];
-}
-else {
-vErrors.push(err255);
-}
-errors++;
-}
-}
-if(data.access_programs !== undefined){
-if(data.access_programs !== null){
-const err256 = {instancePath:instancePath+"/access_programs",schemaPath:"#/properties/access_programs/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err256];
-}
-else {
-vErrors.push(err256);
-}
-errors++;
-}
-}
-if(data.image !== undefined){
-if(data.image !== null){
-const err257 = {instancePath:instancePath+"/image",schemaPath:"#/properties/image/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err257];
-}
-else {
-vErrors.push(err257);
-}
-errors++;
-}
-}
-if(data.previous_response_id !== undefined){
-if(data.previous_response_id !== null){
-const err258 = {instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err258];
-}
-else {
-vErrors.push(err258);
-}
-errors++;
-}
-}
-if(data.conversation !== undefined){
-if(data.conversation !== null){
-const err259 = {instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err259];
-}
-else {
-vErrors.push(err259);
-}
-errors++;
-}
-}
-}
-else {
-const err260 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err260];
-}
-else {
-vErrors.push(err260);
-}
-errors++;
-}
-validate97.errors = vErrors;
+validate115.errors = vErrors;
 return errors === 0;
 }
-validate97.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate115.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createResponseBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate96.evaluated;
+const evaluated0 = validate114.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate97(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate115(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate115.errors : vErrors.concat(validate115.errors);
 errors = vErrors.length;
 }
-validate96.errors = vErrors;
+validate114.errors = vErrors;
 return errors === 0;
 }
-validate96.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate114.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listModelsParameters = validate100;
-const schema139 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
+export const listModelsParameters = validate120;
+const schema145 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listModelsParameters"};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listModelsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate100.evaluated;
+const evaluated0 = validate120.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19814,20 +19360,20 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate100.errors = vErrors;
+validate120.errors = vErrors;
 return errors === 0;
 }
-validate100.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate120.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getModelParameters = validate101;
-const schema140 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
-const pattern94 = new RegExp("^[!-~]{1,401}$", "u");
+export const getModelParameters = validate121;
+const schema146 = {"type":"object","properties":{"path":{"type":"object","properties":{"model":{"type":"string","pattern":"^[!-~]{1,401}$","minLength":1,"maxLength":401}},"required":["model"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getModelParameters"};
+const pattern88 = new RegExp("^[!-~]{1,401}$", "u");
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getModelParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate101.evaluated;
+const evaluated0 = validate121.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -19883,7 +19429,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern94.test(data1)){
+if(!pattern88.test(data1)){
 const err4 = {instancePath:instancePath+"/path/model",schemaPath:"#/properties/path/properties/model/pattern",keyword:"pattern",params:{pattern: "^[!-~]{1,401}$"},message:"must match pattern \""+"^[!-~]{1,401}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -19966,19 +19512,19 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate101.errors = vErrors;
+validate121.errors = vErrors;
 return errors === 0;
 }
-validate101.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate121.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listLocationsParameters = validate102;
-const schema141 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
+export const listLocationsParameters = validate122;
+const schema147 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listLocationsParameters"};
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listLocationsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate102.evaluated;
+const evaluated0 = validate122.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20039,7 +19585,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data2 === "exclude") || (data2 === "include")) || (data2 === "only"))){
-const err4 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema141.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema147.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -20200,19 +19746,19 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate102.errors = vErrors;
+validate122.errors = vErrors;
 return errors === 0;
 }
-validate102.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate122.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createLocationParameters = validate103;
-const schema142 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
+export const createLocationParameters = validate123;
+const schema148 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createLocationParameters"};
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate103.evaluated;
+const evaluated0 = validate123.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20341,32 +19887,32 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate103.errors = vErrors;
+validate123.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate123.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createLocationBody = validate104;
-const schema143 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
-const schema144 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_bp":{"type":"integer","description":"Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.","minimum":0,"maximum":10000,"examples":[900]},"fee_rate_bp":{"type":"integer","description":"Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.","minimum":0,"maximum":10000,"examples":[250]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
-const schema145 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
-const schema146 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
-const schema154 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
-const pattern98 = new RegExp("^[A-Z]{3}$", "u");
-const pattern99 = new RegExp("^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", "u");
-const pattern100 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
-const schema147 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
-const schema148 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
-const schema149 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
-const schema150 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
-const schema151 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
-const schema152 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
-const schema153 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
+export const createLocationBody = validate124;
+const schema149 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
+const schema150 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_bp":{"type":"integer","description":"Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.","minimum":0,"maximum":10000,"examples":[900]},"fee_rate_bp":{"type":"integer","description":"Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.","minimum":0,"maximum":10000,"examples":[250]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
+const schema151 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
+const schema152 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
+const schema160 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
+const pattern92 = new RegExp("^[A-Z]{3}$", "u");
+const pattern93 = new RegExp("^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$", "u");
+const pattern94 = new RegExp("^([01]\\d|2[0-3]):[0-5]\\d$", "u");
+const schema153 = {"title":"ZonesInput","type":"array","description":"Zones of the location with their spots. A zone or spot that you send with an id keeps it; one without an id gets a new\none. The same id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ZoneInput"},"examples":[[{"name":"Terrace","spots":[{"name":"Table 4"},{"name":"Table 5"}]}]]};
+const schema154 = {"title":"ZoneInput","type":"object","description":"A part of a location. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/ZoneId"},"name":{"$ref":"contract#/$defs/ZoneName"},"spots":{"type":"array","description":"Spots of the zone. Default: none.","maxItems":1000,"items":{"$ref":"contract#/$defs/SpotInput"}}},"examples":[{"name":"Terrace","spots":[{"name":"Table 4"}]}]};
+const schema155 = {"title":"ZoneId","type":"string","description":"Id of a zone, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["7c2d9e40-5b1f-4a38-8e67-d90c3f2a1b65"]};
+const schema156 = {"title":"ZoneName","type":"string","description":"Display name of the zone. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Terrace"]};
+const schema157 = {"title":"SpotInput","type":"object","description":"A place where orders are placed. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name"],"properties":{"id":{"$ref":"contract#/$defs/SpotId"},"name":{"$ref":"contract#/$defs/SpotName"}},"examples":[{"name":"Table 4"}]};
+const schema158 = {"title":"SpotId","type":"string","description":"Id of a spot, unique within its location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["a4f01c82-6e3d-4b79-b5d2-0c8e7f964a13"]};
+const schema159 = {"title":"SpotName","type":"string","description":"Display name of the spot. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Table 4"]};
 
-function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate108.evaluated;
+const evaluated0 = validate128.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20487,16 +20033,16 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate108.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
-validate108.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate128.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate107.evaluated;
+const evaluated0 = validate127.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20621,8 +20167,8 @@ errors++;
 }
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate108(data2[i0], {instancePath:instancePath+"/spots/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
+if(!(validate128(data2[i0], {instancePath:instancePath+"/spots/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
 errors = vErrors.length;
 }
 }
@@ -20649,16 +20195,16 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate107.errors = vErrors;
+validate127.errors = vErrors;
 return errors === 0;
 }
-validate107.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate127.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate106.evaluated;
+const evaluated0 = validate126.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20678,8 +20224,8 @@ errors++;
 }
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate107(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
+if(!(validate127(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
 errors = vErrors.length;
 }
 }
@@ -20694,16 +20240,16 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate106.errors = vErrors;
+validate126.errors = vErrors;
 return errors === 0;
 }
-validate106.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate126.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate105.evaluated;
+const evaluated0 = validate125.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20811,7 +20357,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern98.test(data1)){
+if(!pattern92.test(data1)){
 const err9 = {instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -20856,7 +20402,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern99.test(data2)){
+if(!pattern93.test(data2)){
 const err13 = {instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -20891,7 +20437,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern100.test(data3)){
+if(!pattern94.test(data3)){
 const err16 = {instancePath:instancePath+"/fiscal_day_end",schemaPath:"#/properties/fiscal_day_end/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -20984,8 +20530,8 @@ errors++;
 }
 }
 if(data.zones !== undefined){
-if(!(validate106(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
+if(!(validate126(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
 errors = vErrors.length;
 }
 }
@@ -21012,41 +20558,41 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate105.errors = vErrors;
+validate125.errors = vErrors;
 return errors === 0;
 }
-validate105.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createLocationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate104.evaluated;
+const evaluated0 = validate124.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate105(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate105.errors : vErrors.concat(validate105.errors);
+if(!(validate125(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
 errors = vErrors.length;
 }
-validate104.errors = vErrors;
+validate124.errors = vErrors;
 return errors === 0;
 }
-validate104.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate124.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getLocationParameters = validate113;
-const schema155 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
-const schema156 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
+export const getLocationParameters = validate133;
+const schema161 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getLocationParameters"};
+const schema162 = {"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]};
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate113.evaluated;
+const evaluated0 = validate133.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21202,19 +20748,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate113.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
-validate113.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate133.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateLocationParameters = validate114;
-const schema157 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
+export const updateLocationParameters = validate134;
+const schema163 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateLocationParameters"};
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateLocationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate114.evaluated;
+const evaluated0 = validate134.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21370,23 +20916,23 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate114.errors = vErrors;
+validate134.errors = vErrors;
 return errors === 0;
 }
-validate114.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate134.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateLocationBody = validate115;
-const schema159 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
-const schema160 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_bp":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_bp":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_bp":2100}]};
-const schema162 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
-const schema164 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
-const schema165 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.","minimum":0,"maximum":10000,"examples":[900]};
-const schema166 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.","minimum":0,"maximum":10000,"examples":[250]};
+export const updateLocationBody = validate135;
+const schema165 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
+const schema166 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_bp":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_bp":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_bp":2100}]};
+const schema168 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
+const schema170 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
+const schema171 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.","minimum":0,"maximum":10000,"examples":[900]};
+const schema172 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.","minimum":0,"maximum":10000,"examples":[250]};
 
-function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate116.evaluated;
+const evaluated0 = validate136.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -21395,7 +20941,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema160.properties, key0))){
+if(!(func7.call(schema166.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -21464,7 +21010,7 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(!pattern98.test(data1)){
+if(!pattern92.test(data1)){
 const err6 = {instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -21509,7 +21055,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern99.test(data2)){
+if(!pattern93.test(data2)){
 const err10 = {instancePath:instancePath+"/timezone",schemaPath:"contract#/$defs/Timezone/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"},message:"must match pattern \""+"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -21544,7 +21090,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern100.test(data3)){
+if(!pattern94.test(data3)){
 const err13 = {instancePath:instancePath+"/fiscal_day_end",schemaPath:"contract#/$defs/FiscalDayEndTime/pattern",keyword:"pattern",params:{pattern: "^([01]\\d|2[0-3]):[0-5]\\d$"},message:"must match pattern \""+"^([01]\\d|2[0-3]):[0-5]\\d$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -21637,8 +21183,8 @@ errors++;
 }
 }
 if(data.zones !== undefined){
-if(!(validate106(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
+if(!(validate126(data.zones, {instancePath:instancePath+"/zones",parentData:data,parentDataProperty:"zones",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
 errors = vErrors.length;
 }
 }
@@ -21702,7 +21248,7 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(!pattern31.test(data9)){
+if(!pattern29.test(data9)){
 const err26 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err26];
@@ -21747,7 +21293,7 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(!pattern31.test(data10)){
+if(!pattern29.test(data10)){
 const err30 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err30];
@@ -21790,40 +21336,40 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate116.errors = vErrors;
+validate136.errors = vErrors;
 return errors === 0;
 }
-validate116.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate115(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateLocationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate115.evaluated;
+const evaluated0 = validate135.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate116(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+if(!(validate136(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
 errors = vErrors.length;
 }
-validate115.errors = vErrors;
+validate135.errors = vErrors;
 return errors === 0;
 }
-validate115.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listFiscalDaysParameters = validate119;
-const schema171 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
+export const listFiscalDaysParameters = validate139;
+const schema177 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listFiscalDaysParameters"};
 
-function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listFiscalDaysParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate119.evaluated;
+const evaluated0 = validate139.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22069,21 +21615,21 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate119.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
-validate119.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate139.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getFiscalDayParameters = validate120;
-const schema173 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
-const schema175 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","maxLength":10,"examples":["2026-11-06"]};
+export const getFiscalDayParameters = validate140;
+const schema179 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getFiscalDayParameters"};
+const schema181 = {"title":"FiscalDate","type":"string","description":"Date of a fiscal day: the date in the location's time zone when the day begins.","format":"date","maxLength":10,"examples":["2026-11-06"]};
 const formats8 = require("ajv-formats/dist/formats").fullFormats.date;
 
-function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getFiscalDayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate120.evaluated;
+const evaluated0 = validate140.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22284,19 +21830,19 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate120.errors = vErrors;
+validate140.errors = vErrors;
 return errors === 0;
 }
-validate120.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate140.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const closeFiscalDayParameters = validate121;
-const schema176 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"closeFiscalDayParameters"};
+export const closeFiscalDayParameters = validate141;
+const schema182 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"closeFiscalDayParameters"};
 
-function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="closeFiscalDayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate121.evaluated;
+const evaluated0 = validate141.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22497,19 +22043,19 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate121.errors = vErrors;
+validate141.errors = vErrors;
 return errors === 0;
 }
-validate121.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate141.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listCategoriesParameters = validate122;
-const schema179 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
+export const listCategoriesParameters = validate142;
+const schema185 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listCategoriesParameters"};
 
-function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listCategoriesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate122.evaluated;
+const evaluated0 = validate142.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22615,7 +22161,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "exclude") || (data3 === "include")) || (data3 === "only"))){
-const err8 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema179.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema185.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -22776,19 +22322,19 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate122.errors = vErrors;
+validate142.errors = vErrors;
 return errors === 0;
 }
-validate122.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate142.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createCategoryParameters = validate123;
-const schema180 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
+export const createCategoryParameters = validate143;
+const schema186 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createCategoryParameters"};
 
-function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate123.evaluated;
+const evaluated0 = validate143.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -22917,20 +22463,20 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate123.errors = vErrors;
+validate143.errors = vErrors;
 return errors === 0;
 }
-validate123.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate143.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createCategoryBody = validate124;
-const schema181 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
-const schema182 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
-const schema184 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
+export const createCategoryBody = validate144;
+const schema187 = {"$ref":"contract#/$defs/CategoryCreate","$id":"createCategoryBody"};
+const schema188 = {"title":"CategoryCreate","type":"object","description":"A new category.","additionalProperties":false,"required":["location_id","name"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","name":"Hot drinks"}]};
+const schema190 = {"title":"CategoryName","type":"string","description":"Display name of the category. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Hot drinks"]};
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate125.evaluated;
+const evaluated0 = validate145.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23073,42 +22619,42 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate125.errors = vErrors;
+validate145.errors = vErrors;
 return errors === 0;
 }
-validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate145.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate124(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createCategoryBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate124.evaluated;
+const evaluated0 = validate144.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate125(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
+if(!(validate145(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
 errors = vErrors.length;
 }
-validate124.errors = vErrors;
+validate144.errors = vErrors;
 return errors === 0;
 }
-validate124.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate144.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getCategoryParameters = validate127;
-const schema186 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
-const schema187 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
-const pattern123 = new RegExp("^cat_[0-9a-f]{32}$", "u");
+export const getCategoryParameters = validate147;
+const schema192 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getCategoryParameters"};
+const schema193 = {"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]};
+const pattern117 = new RegExp("^cat_[0-9a-f]{32}$", "u");
 
-function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate127.evaluated;
+const evaluated0 = validate147.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23154,7 +22700,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern123.test(data1)){
+if(!pattern117.test(data1)){
 const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -23264,19 +22810,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate127.errors = vErrors;
+validate147.errors = vErrors;
 return errors === 0;
 }
-validate127.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate147.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateCategoryParameters = validate128;
-const schema188 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
+export const updateCategoryParameters = validate148;
+const schema194 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/CategoryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateCategoryParameters"};
 
-function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateCategoryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate128.evaluated;
+const evaluated0 = validate148.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23322,7 +22868,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern123.test(data1)){
+if(!pattern117.test(data1)){
 const err3 = {instancePath:instancePath+"/path/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -23432,19 +22978,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate128.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
-validate128.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate148.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateCategoryBody = validate129;
-const schema190 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
-const schema191 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
+export const updateCategoryBody = validate149;
+const schema196 = {"$ref":"contract#/$defs/CategoryUpdate","$id":"updateCategoryBody"};
+const schema197 = {"title":"CategoryUpdate","type":"object","description":"Any of the fields. `id`, `location_id`, `created_at` and `updated_at` cannot be changed; you can send them with their\ncurrent values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/CategoryName"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/CategoryId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"name":"Coffee and tea"}]};
 
-function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate130.evaluated;
+const evaluated0 = validate150.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23534,7 +23080,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern123.test(data2)){
+if(!pattern117.test(data2)){
 const err7 = {instancePath:instancePath+"/id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -23604,7 +23150,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern31.test(data4)){
+if(!pattern29.test(data4)){
 const err13 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -23649,7 +23195,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!pattern31.test(data5)){
+if(!pattern29.test(data5)){
 const err17 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -23692,40 +23238,40 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate130.errors = vErrors;
+validate150.errors = vErrors;
 return errors === 0;
 }
-validate130.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate150.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateCategoryBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate129.evaluated;
+const evaluated0 = validate149.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate130(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate130.errors : vErrors.concat(validate130.errors);
+if(!(validate150(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
 errors = vErrors.length;
 }
-validate129.errors = vErrors;
+validate149.errors = vErrors;
 return errors === 0;
 }
-validate129.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate149.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listProductsParameters = validate132;
-const schema198 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
+export const listProductsParameters = validate152;
+const schema204 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"category_id":{"type":"string","pattern":"^cat_[0-9a-f]{32}$","minLength":36,"maxLength":36},"archived":{"type":"string","title":"ArchivedSelection","enum":["exclude","include","only"]},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listProductsParameters"};
 
-function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listProductsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate132.evaluated;
+const evaluated0 = validate152.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -23841,7 +23387,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern123.test(data3)){
+if(!pattern117.test(data3)){
 const err9 = {instancePath:instancePath+"/query/category_id",schemaPath:"#/properties/query/properties/category_id/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -23876,7 +23422,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "exclude") || (data4 === "include")) || (data4 === "only"))){
-const err12 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema198.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/query/archived",schemaPath:"#/properties/query/properties/archived/enum",keyword:"enum",params:{allowedValues: schema204.properties.query.properties.archived.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -24037,19 +23583,19 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate132.errors = vErrors;
+validate152.errors = vErrors;
 return errors === 0;
 }
-validate132.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate152.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createProductParameters = validate133;
-const schema199 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
+export const createProductParameters = validate153;
+const schema205 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createProductParameters"};
 
-function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate133.evaluated;
+const evaluated0 = validate153.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24178,28 +23724,28 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate133.errors = vErrors;
+validate153.errors = vErrors;
 return errors === 0;
 }
-validate133.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate153.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createProductBody = validate134;
-const schema200 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
-const schema201 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
-const schema204 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
-const schema205 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
-const schema206 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
-const schema207 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
-const schema208 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
-const pattern138 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
-const schema209 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
-const schema210 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
+export const createProductBody = validate154;
+const schema206 = {"$ref":"contract#/$defs/ProductCreate","$id":"createProductBody"};
+const schema207 = {"title":"ProductCreate","type":"object","description":"A new product. It has the currency of the location.","additionalProperties":false,"required":["location_id","category_id","name","price"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"$ref":"contract#/$defs/ProductDescription"},"sku":{"$ref":"contract#/$defs/Sku"},"image_url":{"$ref":"contract#/$defs/ImageUrl"},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered. Default: true.","examples":[true]},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","category_id":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","name":"Flat white","price":420}]};
+const schema210 = {"title":"ProductName","type":"string","description":"Display name of the product. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Flat white"]};
+const schema211 = {"title":"ProductDescription","type":"string","description":"Description of the product for guests. The service stores it as plain text and does not interpret it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]};
+const schema212 = {"title":"Sku","type":"string","description":"Stock keeping unit: the article number in the caller's system. It does not have to be unique.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]};
+const schema213 = {"title":"ImageUrl","type":"string","description":"URL of an image, `https` or `http`, without user information. The service does not fetch it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]};
+const schema214 = {"title":"Price","type":"integer","description":"Amount in the minor unit of the currency (ISO 4217). 420 is 4.20 euros, or 420 yen.","minimum":0,"maximum":1000000000,"examples":[420]};
+const pattern132 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$", "u");
+const schema215 = {"title":"TagsInput","type":"array","description":"Tags of the product.","maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Tag"},"examples":[["coffee","hot"]]};
+const schema216 = {"title":"Tag","type":"string","description":"A word that marks products. Events contain it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["coffee"]};
 const func0 = require("ajv/dist/runtime/equal").default;
 
-function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate136.evaluated;
+const evaluated0 = validate156.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24294,20 +23840,20 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate136.errors = vErrors;
+validate156.errors = vErrors;
 return errors === 0;
 }
-validate136.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate156.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema211 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
-const schema212 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
-const schema213 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
-const schema214 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
+const schema217 = {"title":"ModifiersInput","type":"array","description":"Modifiers of the product. A modifier that you send with an id keeps it; a modifier without an id gets a new one. The\nsame id twice is an `invalid-request`.","maxItems":100,"items":{"$ref":"contract#/$defs/ModifierInput"},"examples":[[{"name":"Oat milk","price":50}]]};
+const schema218 = {"title":"ModifierInput","type":"object","description":"Something that can be added to a product. Without `id` it is new, and the server creates the id.","additionalProperties":false,"required":["name","price"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"name":{"$ref":"contract#/$defs/ModifierName"},"price":{"$ref":"contract#/$defs/Price"}},"examples":[{"name":"Oat milk","price":50}]};
+const schema219 = {"title":"ModifierId","type":"string","description":"Id of a modifier, unique within its product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"]};
+const schema220 = {"title":"ModifierName","type":"string","description":"Display name of the modifier. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Oat milk"]};
 
-function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate139.evaluated;
+const evaluated0 = validate159.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24473,16 +24019,16 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate139.errors = vErrors;
+validate159.errors = vErrors;
 return errors === 0;
 }
-validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate159.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate138.evaluated;
+const evaluated0 = validate158.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24502,8 +24048,8 @@ errors++;
 }
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate139(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+if(!(validate159(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
 errors = vErrors.length;
 }
 }
@@ -24518,16 +24064,16 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate138.errors = vErrors;
+validate158.errors = vErrors;
 return errors === 0;
 }
-validate138.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate158.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate135.evaluated;
+const evaluated0 = validate155.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -24576,7 +24122,7 @@ vErrors.push(err3);
 errors++;
 }
 for(const key0 in data){
-if(!(func7.call(schema201.properties, key0))){
+if(!(func7.call(schema207.properties, key0))){
 const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err4];
@@ -24635,7 +24181,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern123.test(data1)){
+if(!pattern117.test(data1)){
 const err9 = {instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -24795,7 +24341,7 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(!pattern138.test(data5)){
+if(!pattern132.test(data5)){
 const err23 = {instancePath:instancePath+"/image_url",schemaPath:"contract#/$defs/ImageUrl/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err23];
@@ -24853,14 +24399,14 @@ errors++;
 }
 }
 if(data.tags !== undefined){
-if(!(validate136(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+if(!(validate156(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
 }
 if(data.modifiers !== undefined){
-if(!(validate138(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+if(!(validate158(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
 errors = vErrors.length;
 }
 }
@@ -24899,41 +24445,41 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate135.errors = vErrors;
+validate155.errors = vErrors;
 return errors === 0;
 }
-validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate155.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createProductBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate134.evaluated;
+const evaluated0 = validate154.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate135(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+if(!(validate155(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
 errors = vErrors.length;
 }
-validate134.errors = vErrors;
+validate154.errors = vErrors;
 return errors === 0;
 }
-validate134.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate154.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getProductParameters = validate143;
-const schema217 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
-const schema218 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
+export const getProductParameters = validate163;
+const schema223 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getProductParameters"};
+const schema224 = {"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]};
 
-function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate143.evaluated;
+const evaluated0 = validate163.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25089,19 +24635,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate143.errors = vErrors;
+validate163.errors = vErrors;
 return errors === 0;
 }
-validate143.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate163.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateProductParameters = validate144;
-const schema219 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
+export const updateProductParameters = validate164;
+const schema225 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ProductId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateProductParameters"};
 
-function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateProductParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate144.evaluated;
+const evaluated0 = validate164.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25257,19 +24803,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate144.errors = vErrors;
+validate164.errors = vErrors;
 return errors === 0;
 }
-validate144.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate164.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateProductBody = validate145;
-const schema221 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
-const schema222 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
+export const updateProductBody = validate165;
+const schema227 = {"$ref":"contract#/$defs/ProductUpdate","$id":"updateProductBody"};
+const schema228 = {"title":"ProductUpdate","type":"object","description":"Any of the fields. Modifiers that you send with their ids keep these ids. `null` clears `description`, `sku` and\n`image_url`. `id`, `location_id`, `currency`, `created_at` and `updated_at` cannot be changed; you can send them with\ntheir current values.","additionalProperties":false,"properties":{"category_id":{"$ref":"contract#/$defs/CategoryId"},"name":{"$ref":"contract#/$defs/ProductName"},"description":{"type":["string","null"],"description":"Description of the product for guests. `null` clears it.","minLength":1,"maxLength":4000,"examples":["Double espresso with steamed milk."]},"image_url":{"type":["string","null"],"description":"URL of an image, `https` or `http`, without user information. `null` clears it.","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$","maxLength":2048,"examples":["https://cdn.example.com/products/flat-white.jpg"]},"sku":{"type":["string","null"],"description":"Stock keeping unit: the article number in the caller's system. `null` clears it.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["FW-001"]},"price":{"$ref":"contract#/$defs/Price"},"tags":{"$ref":"contract#/$defs/TagsInput"},"modifiers":{"$ref":"contract#/$defs/ModifiersInput"},"active":{"type":"boolean","description":"Whether the product can be ordered.","examples":[false]},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/ProductId"},"location_id":{"$ref":"contract#/$defs/LocationId"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"price":440}]};
 
-function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate146.evaluated;
+const evaluated0 = validate166.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25278,7 +24824,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema222.properties, key0))){
+if(!(func7.call(schema228.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -25302,7 +24848,7 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(!pattern123.test(data0)){
+if(!pattern117.test(data0)){
 const err2 = {instancePath:instancePath+"/category_id",schemaPath:"contract#/$defs/CategoryId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -25372,7 +24918,7 @@ errors++;
 if(data.description !== undefined){
 let data2 = data.description;
 if((typeof data2 !== "string") && (data2 !== null)){
-const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema222.properties.description.type},message:"must be string,null"};
+const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema228.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -25407,7 +24953,7 @@ errors++;
 if(data.image_url !== undefined){
 let data3 = data.image_url;
 if((typeof data3 !== "string") && (data3 !== null)){
-const err11 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema222.properties.image_url.type},message:"must be string,null"};
+const err11 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: schema228.properties.image_url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -25427,7 +24973,7 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!pattern138.test(data3)){
+if(!pattern132.test(data3)){
 const err13 = {instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/pattern",keyword:"pattern",params:{pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"},message:"must match pattern \""+"^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\@]+([/?#][^\\s\\\\]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -25442,7 +24988,7 @@ errors++;
 if(data.sku !== undefined){
 let data4 = data.sku;
 if((typeof data4 !== "string") && (data4 !== null)){
-const err14 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema222.properties.sku.type},message:"must be string,null"};
+const err14 = {instancePath:instancePath+"/sku",schemaPath:"#/properties/sku/type",keyword:"type",params:{type: schema228.properties.sku.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -25520,14 +25066,14 @@ errors++;
 }
 }
 if(data.tags !== undefined){
-if(!(validate136(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+if(!(validate156(data.tags, {instancePath:instancePath+"/tags",parentData:data,parentDataProperty:"tags",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
 }
 }
 if(data.modifiers !== undefined){
-if(!(validate138(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+if(!(validate158(data.modifiers, {instancePath:instancePath+"/modifiers",parentData:data,parentDataProperty:"modifiers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
 errors = vErrors.length;
 }
 }
@@ -25638,7 +25184,7 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(!pattern98.test(data12)){
+if(!pattern92.test(data12)){
 const err30 = {instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/CurrencyCode/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""};
 if(vErrors === null){
 vErrors = [err30];
@@ -25673,7 +25219,7 @@ vErrors.push(err32);
 }
 errors++;
 }
-if(!pattern31.test(data13)){
+if(!pattern29.test(data13)){
 const err33 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err33];
@@ -25718,7 +25264,7 @@ vErrors.push(err36);
 }
 errors++;
 }
-if(!pattern31.test(data14)){
+if(!pattern29.test(data14)){
 const err37 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err37];
@@ -25761,44 +25307,44 @@ vErrors.push(err40);
 }
 errors++;
 }
-validate146.errors = vErrors;
+validate166.errors = vErrors;
 return errors === 0;
 }
-validate146.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate166.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateProductBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate145.evaluated;
+const evaluated0 = validate165.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate146(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
+if(!(validate166(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
 errors = vErrors.length;
 }
-validate145.errors = vErrors;
+validate165.errors = vErrors;
 return errors === 0;
 }
-validate145.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate165.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const listOrdersParameters = validate150;
-const schema232 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
-const schema233 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
-const schema236 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
-const schema234 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
+export const listOrdersParameters = validate170;
+const schema238 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/OrderStatus"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"location_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"reference_id":{"$ref":"contract#/$defs/ReferenceId"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listOrdersParameters"};
+const schema239 = {"title":"OrderStatus","type":"string","description":"- `open`: placed, and not completed or canceled.\n- `completed`: completed. Final.\n- `canceled`: canceled. Final.","enum":["open","completed","canceled"],"examples":["open"]};
+const schema242 = {"title":"ReferenceId","type":"string","description":"Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["till-3-0042"]};
+const schema240 = {"title":"Moment","type":"string","description":"A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).\nWithout an offset, the date and time are in UTC.\n\nFractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time\nbefore the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.","anyOf":[{"title":"MomentDate","description":"Midnight in UTC at the start of this date.","type":"string","format":"date","maxLength":10,"examples":["2026-11-06"]},{"$ref":"contract#/$defs/DateTimeInput"},{"title":"MomentDateTime","description":"Without an offset, the date and time are in UTC.","type":"string","format":"iso-date-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$","maxLength":64,"examples":["2026-11-05T23:00:00"]}],"minLength":10,"maxLength":64,"examples":["2026-11-06","2026-11-06T00:00:00+01:00"]};
 const formats24 = require("ajv-formats/dist/formats").fullFormats["iso-date-time"];
-const pattern155 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
+const pattern149 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$", "u");
 
-function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate151.evaluated;
+const evaluated0 = validate171.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -25854,7 +25400,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern31.test(data)){
+if(!pattern29.test(data)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -25899,7 +25445,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern155.test(data)){
+if(!pattern149.test(data)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -25985,17 +25531,17 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate151.errors = vErrors;
+validate171.errors = vErrors;
 return errors === 0;
 }
-validate151.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate171.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listOrdersParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate150.evaluated;
+const evaluated0 = validate170.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26056,7 +25602,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((data2 === "open") || (data2 === "completed")) || (data2 === "canceled"))){
-const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema233.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/OrderStatus/enum",keyword:"enum",params:{allowedValues: schema239.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -26182,14 +25728,14 @@ errors++;
 }
 }
 if(data1.since !== undefined){
-if(!(validate151(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+if(!(validate171(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
 errors = vErrors.length;
 }
 }
 if(data1.until !== undefined){
-if(!(validate151(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+if(!(validate171(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
 errors = vErrors.length;
 }
 }
@@ -26319,19 +25865,19 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate150.errors = vErrors;
+validate170.errors = vErrors;
 return errors === 0;
 }
-validate150.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate170.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createOrderParameters = validate154;
-const schema237 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
+export const createOrderParameters = validate174;
+const schema243 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createOrderParameters"};
 
-function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate154.evaluated;
+const evaluated0 = validate174.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26460,25 +26006,25 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate154.errors = vErrors;
+validate174.errors = vErrors;
 return errors === 0;
 }
-validate154.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate174.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createOrderBody = validate155;
-const schema238 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
-const schema239 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
-const schema247 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
-const schema249 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
-const pattern164 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
-const schema241 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
-const schema243 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
-const schema244 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
+export const createOrderBody = validate175;
+const schema244 = {"$ref":"contract#/$defs/OrderCreate","$id":"createOrderBody"};
+const schema245 = {"title":"OrderCreate","type":"object","description":"A new order. The server prices it from the catalog.","additionalProperties":false,"required":["location_id","items"],"properties":{"location_id":{"$ref":"contract#/$defs/LocationId"},"items":{"type":"array","description":"Lines of the order. A product can be in several lines.","minItems":1,"maxItems":200,"items":{"$ref":"contract#/$defs/OrderItemInput"}},"spot_id":{"$ref":"contract#/$defs/SpotId"},"note":{"$ref":"contract#/$defs/OrderNote"},"reference_id":{"$ref":"contract#/$defs/ReferenceId"},"metadata":{"$ref":"contract#/$defs/OrderMetadata"}},"examples":[{"location_id":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","items":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[]}]}]};
+const schema253 = {"title":"OrderNote","type":"string","description":"A note from the guest. The service stores it and does not interpret it.","minLength":1,"maxLength":1000,"examples":["One flat white extra hot","please."]};
+const schema255 = {"title":"OrderMetadata","type":"object","description":"Up to 16 values of the caller, by name. The service stores them and does not interpret them.","maxProperties":16,"propertyNames":{"pattern":"^[A-Za-z0-9_-]{1,40}$"},"additionalProperties":{"type":"string","description":"A value.","maxLength":500,"examples":["7"]},"examples":[{"till":"3","covers":"2"}]};
+const pattern158 = new RegExp("^[A-Za-z0-9_-]{1,40}$", "u");
+const schema247 = {"title":"OrderItemInput","type":"object","description":"One line of an order.","additionalProperties":false,"required":["product_id","quantity"],"properties":{"product_id":{"$ref":"contract#/$defs/ProductId"},"quantity":{"$ref":"contract#/$defs/Quantity"},"modifiers":{"type":"array","description":"Chosen modifiers. Default: none.","maxItems":100,"items":{"$ref":"contract#/$defs/OrderItemModifierInput"}}},"examples":[{"product_id":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","quantity":2,"modifiers":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48"}]}]};
+const schema249 = {"title":"Quantity","type":"integer","description":"Quantity.","minimum":1,"maximum":999,"examples":[2]};
+const schema250 = {"title":"OrderItemModifierInput","type":"object","description":"A modifier of the product.","additionalProperties":false,"required":["id"],"properties":{"id":{"$ref":"contract#/$defs/ModifierId"},"quantity":{"type":"integer","description":"Quantity per unit of the item. Default: 1.","minimum":1,"maximum":999,"examples":[1]}},"examples":[{"id":"0d9c4e7b-2a61-4f35-b8d0-917e3c5a6f48","quantity":1}]};
 
-function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate158.evaluated;
+const evaluated0 = validate178.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26589,16 +26135,16 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate158.errors = vErrors;
+validate178.errors = vErrors;
 return errors === 0;
 }
-validate158.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate178.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate157.evaluated;
+const evaluated0 = validate177.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26723,8 +26269,8 @@ errors++;
 }
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate158(data2[i0], {instancePath:instancePath+"/modifiers/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+if(!(validate178(data2[i0], {instancePath:instancePath+"/modifiers/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
 errors = vErrors.length;
 }
 }
@@ -26751,16 +26297,16 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate157.errors = vErrors;
+validate177.errors = vErrors;
 return errors === 0;
 }
-validate157.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate177.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate156.evaluated;
+const evaluated0 = validate176.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -26860,8 +26406,8 @@ errors++;
 }
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate157(data1[i0], {instancePath:instancePath+"/items/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+if(!(validate177(data1[i0], {instancePath:instancePath+"/items/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
 errors = vErrors.length;
 }
 }
@@ -27008,7 +26554,7 @@ errors++;
 for(const key1 in data6){
 const _errs20 = errors;
 if(typeof key1 === "string"){
-if(!pattern164.test(key1)){
+if(!pattern158.test(key1)){
 const err20 = {instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/OrderMetadata/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{1,40}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{1,40}$"+"\"",propertyName:key1};
 if(vErrors === null){
 vErrors = [err20];
@@ -27079,41 +26625,41 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate156.errors = vErrors;
+validate176.errors = vErrors;
 return errors === 0;
 }
-validate156.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate176.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate175(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createOrderBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate155.evaluated;
+const evaluated0 = validate175.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate156(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+if(!(validate176(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
 errors = vErrors.length;
 }
-validate155.errors = vErrors;
+validate175.errors = vErrors;
 return errors === 0;
 }
-validate155.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate175.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getOrderParameters = validate162;
-const schema250 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
-const schema251 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
+export const getOrderParameters = validate182;
+const schema256 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOrderParameters"};
+const schema257 = {"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]};
 
-function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate162.evaluated;
+const evaluated0 = validate182.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27269,19 +26815,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate162.errors = vErrors;
+validate182.errors = vErrors;
 return errors === 0;
 }
-validate162.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate182.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const completeOrderParameters = validate163;
-const schema252 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
+export const completeOrderParameters = validate183;
+const schema258 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"completeOrderParameters"};
 
-function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="completeOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate163.evaluated;
+const evaluated0 = validate183.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27437,19 +26983,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate163.errors = vErrors;
+validate183.errors = vErrors;
 return errors === 0;
 }
-validate163.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate183.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const cancelOrderParameters = validate164;
-const schema254 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
+export const cancelOrderParameters = validate184;
+const schema260 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/OrderId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelOrderParameters"};
 
-function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="cancelOrderParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate164.evaluated;
+const evaluated0 = validate184.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27605,19 +27151,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate164.errors = vErrors;
+validate184.errors = vErrors;
 return errors === 0;
 }
-validate164.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate184.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listIntegrationsParameters = validate165;
-const schema256 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
+export const listIntegrationsParameters = validate185;
+const schema262 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"IntegrationStatusFilter","enum":["active","paused","disabled"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listIntegrationsParameters"};
 
-function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listIntegrationsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate165.evaluated;
+const evaluated0 = validate185.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27668,7 +27214,7 @@ errors++;
 if(data1.status !== undefined){
 let data2 = data1.status;
 if(!(((data2 === "active") || (data2 === "paused")) || (data2 === "disabled"))){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema256.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema262.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -27851,19 +27397,19 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate165.errors = vErrors;
+validate185.errors = vErrors;
 return errors === 0;
 }
-validate165.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate185.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createIntegrationParameters = validate166;
-const schema257 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
+export const createIntegrationParameters = validate186;
+const schema263 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createIntegrationParameters"};
 
-function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate166.evaluated;
+const evaluated0 = validate186.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -27992,28 +27538,28 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate166.errors = vErrors;
+validate186.errors = vErrors;
 return errors === 0;
 }
-validate166.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate186.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createIntegrationBody = validate167;
-const schema258 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
-const schema259 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"$ref":"contract#/$defs/SigningSecret"},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, as it does without `secret`. It cannot be combined with `secret` (`invalid-request`). `false` without `secret` means the same as `unsigned`.","examples":[true]},"unsigned":{"type":"boolean","description":"With `true` deliveries are not signed, so the receiver cannot tell who sent them. It cannot be combined with `secret` or `generate_secret` (`invalid-request`).","examples":[false]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"]}]};
-const schema260 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
-const schema261 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
-const schema268 = {"title":"SigningSecret","type":"string","description":"Secret that signs deliveries, in one of two forms:\n\n- `whsec_` followed by the base64 of 24 to 64 bytes, as Standard Webhooks writes secrets. These bytes are the key.\n- 24 to 64 printable ASCII characters. The bytes of the characters are the key. For libraries of Standard Webhooks,\n  write it as `whsec_` followed by the base64 of these bytes.","pattern":"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$","not":{"pattern":"^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)"},"minLength":24,"maxLength":94,"examples":["whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"]};
-const pattern171 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
-const pattern175 = new RegExp("^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)", "u");
-const pattern176 = new RegExp("^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$", "u");
+export const createIntegrationBody = validate187;
+const schema264 = {"$ref":"contract#/$defs/IntegrationCreate","$id":"createIntegrationBody"};
+const schema265 = {"title":"IntegrationCreate","type":"object","description":"A new integration. It is active immediately.","additionalProperties":false,"required":["name","url","event_types"],"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"secret":{"$ref":"contract#/$defs/SigningSecret"},"generate_secret":{"type":"boolean","description":"With `true` the server creates the secret, as it does without `secret`. It cannot be combined with `secret` (`invalid-request`). `false` without `secret` means the same as `unsigned`.","examples":[true]},"unsigned":{"type":"boolean","description":"With `true` deliveries are not signed, so the receiver cannot tell who sent them. It cannot be combined with `secret` or `generate_secret` (`invalid-request`).","examples":[false]}},"examples":[{"name":"Kitchen display","url":"https://kitchen.example.com/hooks/orders","event_types":["ORDER_PLACED","FISCAL_DAY_END"]}]};
+const schema266 = {"title":"IntegrationName","type":"string","description":"Display name of the application that receives the events. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Kitchen display"]};
+const schema267 = {"title":"IntegrationUrl","type":"string","description":"URL that events are sent to: `http` or `https`, without user information and fragment. An address that is not public\n(private, loopback and others) is refused, unless the operator allows its network. An IP address in the URL is checked\nhere; every address is checked again for each connection.\n\nQuery values that look like credentials are shown as `********`.","format":"uri","pattern":"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$","minLength":8,"maxLength":2048,"examples":["https://kitchen.example.com/hooks/orders"]};
+const schema274 = {"title":"SigningSecret","type":"string","description":"Secret that signs deliveries, in one of two forms:\n\n- `whsec_` followed by the base64 of 24 to 64 bytes, as Standard Webhooks writes secrets. These bytes are the key.\n- 24 to 64 printable ASCII characters. The bytes of the characters are the key. For libraries of Standard Webhooks,\n  write it as `whsec_` followed by the base64 of these bytes.","pattern":"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$","not":{"pattern":"^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)"},"minLength":24,"maxLength":94,"examples":["whsec_RVhBTVBMRS1ub3QtYS1yZWFsLXNlY3JldC0wMTIzNDU2Nzg5"]};
+const pattern165 = new RegExp("^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$", "u");
+const pattern169 = new RegExp("^whsec_(?!(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$)", "u");
+const pattern170 = new RegExp("^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$", "u");
 const formats26 = require("ajv-formats/dist/formats").fullFormats.uri;
-const schema262 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
-const schema263 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
+const schema268 = {"title":"EventTypesInput","type":"array","description":"Types of events to send. There is no wildcard: an integration receives a new type only if you add it.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/SubscribableEventType"},"examples":[["ORDER_PLACED","FISCAL_DAY_END"]]};
+const schema269 = {"title":"SubscribableEventType","type":"string","description":"A type of event that an integration can receive.","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END"],"examples":["ORDER_PLACED"]};
 
-function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate169.evaluated;
+const evaluated0 = validate189.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28055,7 +27601,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((((data0 === "ORDER_PLACED") || (data0 === "ORDER_COMPLETED")) || (data0 === "ORDER_CANCELED")) || (data0 === "PRODUCT_UPDATED")) || (data0 === "CATEGORY_UPDATED")) || (data0 === "FISCAL_DAY_END"))){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema263.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"contract#/$defs/SubscribableEventType/enum",keyword:"enum",params:{allowedValues: schema269.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -28096,17 +27642,17 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate169.errors = vErrors;
+validate189.errors = vErrors;
 return errors === 0;
 }
-validate169.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate189.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema264 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
+const schema270 = {"title":"LocationIdsInput","type":"array","description":"Locations whose events are sent. Empty: all locations. Default for a new integration: all locations.","maxItems":100,"uniqueItems":true,"items":{"$ref":"contract#/$defs/LocationId"},"examples":[["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]]};
 
-function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate171.evaluated;
+const evaluated0 = validate191.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28191,20 +27737,20 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate171.errors = vErrors;
+validate191.errors = vErrors;
 return errors === 0;
 }
-validate171.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate191.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema266 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
-const schema267 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
-const pattern173 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
-const pattern174 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
+const schema272 = {"title":"CustomHeadersInput","type":"object","description":"Headers to send with every delivery, by name. Values are visible ASCII characters, with spaces only between them.\nValues that look like credentials are stored encrypted and shown as `********`. Sending `********` keeps the stored\nvalue; it is refused if there is no stored value.\n\nTwo names must not differ only in case. The service refuses `Host`, `Connection`, `Expect`, `Keep-Alive`, `TE`,\n`Trailer`, `Transfer-Encoding`, `Upgrade`, `User-Agent`, `Content-*`, `Proxy-*`, `X-Service-*` and `webhook-*`.","maxProperties":50,"propertyNames":{"$ref":"contract#/$defs/HeaderName"},"additionalProperties":{"type":"string","description":"Value of the header.","pattern":"^[!-~]([ -~]*[!-~])?$","minLength":1,"maxLength":1000,"examples":["ground-floor"]},"examples":[{"X-Kitchen":"ground-floor","Authorization":"Bearer EXAMPLE-not-a-real-token"}]};
+const schema273 = {"title":"HeaderName","type":"string","description":"Name of an HTTP header.","pattern":"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$","minLength":1,"maxLength":100,"examples":["X-Kitchen"]};
+const pattern167 = new RegExp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "u");
+const pattern168 = new RegExp("^[!-~]([ -~]*[!-~])?$", "u");
 
-function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate173.evaluated;
+const evaluated0 = validate193.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28245,7 +27791,7 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!pattern173.test(key0)){
+if(!pattern167.test(key0)){
 const err3 = {instancePath,schemaPath:"contract#/$defs/HeaderName/pattern",keyword:"pattern",params:{pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},message:"must match pattern \""+"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"+"\"",propertyName:key0};
 if(vErrors === null){
 vErrors = [err3];
@@ -28301,7 +27847,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern174.test(data0)){
+if(!pattern168.test(data0)){
 const err8 = {instancePath:instancePath+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[!-~]([ -~]*[!-~])?$"},message:"must match pattern \""+"^[!-~]([ -~]*[!-~])?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -28334,16 +27880,16 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate173.errors = vErrors;
+validate193.errors = vErrors;
 return errors === 0;
 }
-validate173.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate193.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate168(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate168.evaluated;
+const evaluated0 = validate188.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28461,7 +28007,7 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern171.test(data1)){
+if(!pattern165.test(data1)){
 const err10 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err10];
@@ -28494,20 +28040,20 @@ errors++;
 }
 }
 if(data.event_types !== undefined){
-if(!(validate169(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+if(!(validate189(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
 errors = vErrors.length;
 }
 }
 if(data.location_ids !== undefined){
-if(!(validate171(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
+if(!(validate191(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
 errors = vErrors.length;
 }
 }
 if(data.headers !== undefined){
-if(!(validate173(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
+if(!(validate193(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate193.errors : vErrors.concat(validate193.errors);
 errors = vErrors.length;
 }
 }
@@ -28516,7 +28062,7 @@ let data5 = data.secret;
 const _errs14 = errors;
 const _errs15 = errors;
 if(typeof data5 === "string"){
-if(!pattern175.test(data5)){
+if(!pattern169.test(data5)){
 const err13 = {};
 if(vErrors === null){
 vErrors = [err13];
@@ -28570,7 +28116,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!pattern176.test(data5)){
+if(!pattern170.test(data5)){
 const err17 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/pattern",keyword:"pattern",params:{pattern: "^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"},message:"must match pattern \""+"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -28627,41 +28173,41 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate168.errors = vErrors;
+validate188.errors = vErrors;
 return errors === 0;
 }
-validate168.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate188.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createIntegrationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate167.evaluated;
+const evaluated0 = validate187.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate168(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate168.errors : vErrors.concat(validate168.errors);
+if(!(validate188(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
 errors = vErrors.length;
 }
-validate167.errors = vErrors;
+validate187.errors = vErrors;
 return errors === 0;
 }
-validate167.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate187.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getIntegrationParameters = validate176;
-const schema269 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
-const schema270 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
+export const getIntegrationParameters = validate196;
+const schema275 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getIntegrationParameters"};
+const schema276 = {"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]};
 
-function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate176.evaluated;
+const evaluated0 = validate196.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28817,19 +28363,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate176.errors = vErrors;
+validate196.errors = vErrors;
 return errors === 0;
 }
-validate176.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate196.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateIntegrationParameters = validate177;
-const schema271 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
+export const updateIntegrationParameters = validate197;
+const schema277 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"updateIntegrationParameters"};
 
-function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate177.evaluated;
+const evaluated0 = validate197.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -28985,22 +28531,22 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate177.errors = vErrors;
+validate197.errors = vErrors;
 return errors === 0;
 }
-validate177.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate197.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const updateIntegrationBody = validate178;
-const schema273 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
-const schema274 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with\nany value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","format":"int64","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
-const schema279 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
-const schema280 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
+export const updateIntegrationBody = validate198;
+const schema279 = {"$ref":"contract#/$defs/IntegrationUpdate","$id":"updateIntegrationBody"};
+const schema280 = {"title":"IntegrationUpdate","type":"object","description":"Any of the fields. An empty `location_ids` means all locations. A header value of `********` means the stored value,\nand so does such a value in the query of `url`. If scheme, host or port of the URL changes, send these values again.\n\nTo change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,\n`secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be\nchanged; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,\n`consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with\nany value; they are ignored.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/IntegrationName"},"url":{"$ref":"contract#/$defs/IntegrationUrl"},"event_types":{"$ref":"contract#/$defs/EventTypesInput"},"location_ids":{"$ref":"contract#/$defs/LocationIdsInput"},"headers":{"$ref":"contract#/$defs/CustomHeadersInput"},"id":{"$ref":"contract#/$defs/IntegrationId"},"has_secret":{"type":"boolean","description":"Whether there is a secret. It cannot be changed.","examples":[true]},"secret_rotation":{"$ref":"contract#/$defs/IgnoredObject"},"status":{"$ref":"contract#/$defs/IntegrationStatus"},"disabled_reason":{"$ref":"contract#/$defs/DisabledReason"},"disabled_at":{"$ref":"contract#/$defs/DateTimeInput"},"warning":{"$ref":"contract#/$defs/IgnoredObject"},"success_rate":{"type":"number","description":"Any value is accepted and ignored.","minimum":0,"maximum":1,"examples":[0.985]},"last_attempt_at":{"$ref":"contract#/$defs/DateTimeInput"},"last_success_at":{"$ref":"contract#/$defs/DateTimeInput"},"consecutive_failures":{"type":"integer","format":"int64","description":"Any value is accepted and ignored.","minimum":0,"maximum":9007199254740991,"examples":[0]},"last_error":{"$ref":"contract#/$defs/IgnoredObject"},"retrying_until":{"$ref":"contract#/$defs/DateTimeInput"},"waiting":{"$ref":"contract#/$defs/IgnoredObject"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"event_types":["ORDER_PLACED"]}]};
+const schema285 = {"title":"IntegrationStatus","type":"string","description":"- `active`: events are sent.\n- `paused`: someone paused it. Events are held for up to 30 days and sent when it is enabled.\n- `disabled`: the service disabled it; `disabled_reason` is the reason. Events are held as when it is paused.","enum":["active","paused","disabled"],"examples":["active"]};
+const schema286 = {"title":"DisabledReason","type":"string","description":"- `gone`: the receiver answered 410.\n- `failing`: every attempt failed for five days.","enum":["gone","failing"],"examples":["failing"]};
 const formats36 = require("ajv-formats/dist/formats").fullFormats.int64;
 
-function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate179.evaluated;
+const evaluated0 = validate199.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -29009,7 +28555,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func7.call(schema274.properties, key0))){
+if(!(func7.call(schema280.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -29088,7 +28634,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!pattern171.test(data1)){
+if(!pattern165.test(data1)){
 const err7 = {instancePath:instancePath+"/url",schemaPath:"contract#/$defs/IntegrationUrl/pattern",keyword:"pattern",params:{pattern: "^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"},message:"must match pattern \""+"^https?://[A-Za-z0-9.:_\\[\\]-]+([/?][!-\"$-~]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -29121,20 +28667,20 @@ errors++;
 }
 }
 if(data.event_types !== undefined){
-if(!(validate169(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+if(!(validate189(data.event_types, {instancePath:instancePath+"/event_types",parentData:data,parentDataProperty:"event_types",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
 errors = vErrors.length;
 }
 }
 if(data.location_ids !== undefined){
-if(!(validate171(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
+if(!(validate191(data.location_ids, {instancePath:instancePath+"/location_ids",parentData:data,parentDataProperty:"location_ids",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
 errors = vErrors.length;
 }
 }
 if(data.headers !== undefined){
-if(!(validate173(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
+if(!(validate193(data.headers, {instancePath:instancePath+"/headers",parentData:data,parentDataProperty:"headers",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate193.errors : vErrors.concat(validate193.errors);
 errors = vErrors.length;
 }
 }
@@ -29211,7 +28757,7 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(!pattern33.test(key1)){
+if(!pattern31.test(key1)){
 const err16 = {instancePath:instancePath+"/secret_rotation",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+$"},message:"must match pattern \""+"^[a-z_]+$"+"\"",propertyName:key1};
 if(vErrors === null){
 vErrors = [err16];
@@ -29259,7 +28805,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data8 === "active") || (data8 === "paused")) || (data8 === "disabled"))){
-const err20 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema279.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/status",schemaPath:"contract#/$defs/IntegrationStatus/enum",keyword:"enum",params:{allowedValues: schema285.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -29282,7 +28828,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!((data9 === "gone") || (data9 === "failing"))){
-const err22 = {instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema280.enum},message:"must be equal to one of the allowed values"};
+const err22 = {instancePath:instancePath+"/disabled_reason",schemaPath:"contract#/$defs/DisabledReason/enum",keyword:"enum",params:{allowedValues: schema286.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -29305,7 +28851,7 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(!pattern31.test(data10)){
+if(!pattern29.test(data10)){
 const err24 = {instancePath:instancePath+"/disabled_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err24];
@@ -29363,7 +28909,7 @@ vErrors.push(err28);
 }
 errors++;
 }
-if(!pattern33.test(key2)){
+if(!pattern31.test(key2)){
 const err29 = {instancePath:instancePath+"/warning",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+$"},message:"must match pattern \""+"^[a-z_]+$"+"\"",propertyName:key2};
 if(vErrors === null){
 vErrors = [err29];
@@ -29446,7 +28992,7 @@ vErrors.push(err35);
 }
 errors++;
 }
-if(!pattern31.test(data13)){
+if(!pattern29.test(data13)){
 const err36 = {instancePath:instancePath+"/last_attempt_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err36];
@@ -29491,7 +29037,7 @@ vErrors.push(err39);
 }
 errors++;
 }
-if(!pattern31.test(data14)){
+if(!pattern29.test(data14)){
 const err40 = {instancePath:instancePath+"/last_success_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err40];
@@ -29594,7 +29140,7 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(!pattern33.test(key3)){
+if(!pattern31.test(key3)){
 const err49 = {instancePath:instancePath+"/last_error",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+$"},message:"must match pattern \""+"^[a-z_]+$"+"\"",propertyName:key3};
 if(vErrors === null){
 vErrors = [err49];
@@ -29642,7 +29188,7 @@ vErrors.push(err52);
 }
 errors++;
 }
-if(!pattern31.test(data17)){
+if(!pattern29.test(data17)){
 const err53 = {instancePath:instancePath+"/retrying_until",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err53];
@@ -29700,7 +29246,7 @@ vErrors.push(err57);
 }
 errors++;
 }
-if(!pattern33.test(key4)){
+if(!pattern31.test(key4)){
 const err58 = {instancePath:instancePath+"/waiting",schemaPath:"contract#/$defs/IgnoredObject/propertyNames/pattern",keyword:"pattern",params:{pattern: "^[a-z_]+$"},message:"must match pattern \""+"^[a-z_]+$"+"\"",propertyName:key4};
 if(vErrors === null){
 vErrors = [err58];
@@ -29748,7 +29294,7 @@ vErrors.push(err61);
 }
 errors++;
 }
-if(!pattern31.test(data19)){
+if(!pattern29.test(data19)){
 const err62 = {instancePath:instancePath+"/created_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err62];
@@ -29793,7 +29339,7 @@ vErrors.push(err65);
 }
 errors++;
 }
-if(!pattern31.test(data20)){
+if(!pattern29.test(data20)){
 const err66 = {instancePath:instancePath+"/updated_at",schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err66];
@@ -29836,40 +29382,40 @@ vErrors.push(err69);
 }
 errors++;
 }
-validate179.errors = vErrors;
+validate199.errors = vErrors;
 return errors === 0;
 }
-validate179.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate199.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="updateIntegrationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate178.evaluated;
+const evaluated0 = validate198.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate179(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+if(!(validate199(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
 errors = vErrors.length;
 }
-validate178.errors = vErrors;
+validate198.errors = vErrors;
 return errors === 0;
 }
-validate178.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate198.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const deleteIntegrationParameters = validate184;
-const schema290 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
+export const deleteIntegrationParameters = validate204;
+const schema296 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"deleteIntegrationParameters"};
 
-function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate184.evaluated;
+const evaluated0 = validate204.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -30025,19 +29571,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate184.errors = vErrors;
+validate204.errors = vErrors;
 return errors === 0;
 }
-validate184.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate204.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const pauseIntegrationParameters = validate185;
-const schema292 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
+export const pauseIntegrationParameters = validate205;
+const schema298 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"pauseIntegrationParameters"};
 
-function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="pauseIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate185.evaluated;
+const evaluated0 = validate205.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -30193,19 +29739,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate185.errors = vErrors;
+validate205.errors = vErrors;
 return errors === 0;
 }
-validate185.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate205.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const enableIntegrationParameters = validate186;
-const schema294 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
+export const enableIntegrationParameters = validate206;
+const schema300 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"enableIntegrationParameters"};
 
-function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="enableIntegrationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate186.evaluated;
+const evaluated0 = validate206.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -30361,19 +29907,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate186.errors = vErrors;
+validate206.errors = vErrors;
 return errors === 0;
 }
-validate186.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate206.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const beginSecretRotationParameters = validate187;
-const schema296 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
+export const beginSecretRotationParameters = validate207;
+const schema302 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"beginSecretRotationParameters"};
 
-function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="beginSecretRotationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate187.evaluated;
+const evaluated0 = validate207.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -30529,19 +30075,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate187.errors = vErrors;
+validate207.errors = vErrors;
 return errors === 0;
 }
-validate187.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate207.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const beginSecretRotationBody = validate188;
-const schema298 = {"$ref":"contract#/$defs/SecretRotationBegin","$id":"beginSecretRotationBody"};
-const schema299 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"$ref":"contract#/$defs/SigningSecret"}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}]};
+export const beginSecretRotationBody = validate208;
+const schema304 = {"$ref":"contract#/$defs/SecretRotationBegin","$id":"beginSecretRotationBody"};
+const schema305 = {"title":"SecretRotationBegin","type":"object","description":"The next secret of the integration.","additionalProperties":false,"properties":{"secret":{"$ref":"contract#/$defs/SigningSecret"}},"examples":[{"secret":"EXAMPLE-not-a-real-secret-9876543210"}]};
 
-function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate189.evaluated;
+const evaluated0 = validate209.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -30566,7 +30112,7 @@ let data0 = data.secret;
 const _errs5 = errors;
 const _errs6 = errors;
 if(typeof data0 === "string"){
-if(!pattern175.test(data0)){
+if(!pattern169.test(data0)){
 const err1 = {};
 if(vErrors === null){
 vErrors = [err1];
@@ -30620,7 +30166,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern176.test(data0)){
+if(!pattern170.test(data0)){
 const err5 = {instancePath:instancePath+"/secret",schemaPath:"contract#/$defs/SigningSecret/pattern",keyword:"pattern",params:{pattern: "^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"},message:"must match pattern \""+"^(?:whsec_[A-Za-z0-9+/=]{32,88}|[ -~]{24,64})$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -30653,40 +30199,40 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate189.errors = vErrors;
+validate209.errors = vErrors;
 return errors === 0;
 }
-validate189.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate209.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="beginSecretRotationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate188.evaluated;
+const evaluated0 = validate208.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate189(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
+if(!(validate209(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate209.errors : vErrors.concat(validate209.errors);
 errors = vErrors.length;
 }
-validate188.errors = vErrors;
+validate208.errors = vErrors;
 return errors === 0;
 }
-validate188.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate208.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const cancelSecretRotationParameters = validate191;
-const schema301 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
+export const cancelSecretRotationParameters = validate211;
+const schema307 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"cancelSecretRotationParameters"};
 
-function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="cancelSecretRotationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate191.evaluated;
+const evaluated0 = validate211.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -30842,19 +30388,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate191.errors = vErrors;
+validate211.errors = vErrors;
 return errors === 0;
 }
-validate191.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate211.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const finishSecretRotationParameters = validate192;
-const schema303 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
+export const finishSecretRotationParameters = validate212;
+const schema309 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"finishSecretRotationParameters"};
 
-function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="finishSecretRotationParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate192.evaluated;
+const evaluated0 = validate212.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -31010,20 +30556,20 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate192.errors = vErrors;
+validate212.errors = vErrors;
 return errors === 0;
 }
-validate192.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate212.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const finishSecretRotationBody = validate193;
-const schema305 = {"$ref":"contract#/$defs/SecretRotationFinish","$id":"finishSecretRotationBody"};
-const schema306 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}]};
-const schema307 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
+export const finishSecretRotationBody = validate213;
+const schema311 = {"$ref":"contract#/$defs/SecretRotationFinish","$id":"finishSecretRotationBody"};
+const schema312 = {"title":"SecretRotationFinish","type":"object","description":"The rotation to finish.","additionalProperties":false,"required":["rotation_id"],"properties":{"rotation_id":{"$ref":"contract#/$defs/SecretRotationId"}},"examples":[{"rotation_id":"5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"}]};
+const schema313 = {"title":"SecretRotationId","type":"string","description":"Id of a rotation. Each begin creates a new rotation.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b70e9d4-1c8f-4a26-93e7-f0a2d6c48b17"]};
 
-function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate194.evaluated;
+const evaluated0 = validate214.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -31099,40 +30645,40 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate194.errors = vErrors;
+validate214.errors = vErrors;
 return errors === 0;
 }
-validate194.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate214.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="finishSecretRotationBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate193.evaluated;
+const evaluated0 = validate213.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate194(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+if(!(validate214(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
 errors = vErrors.length;
 }
-validate193.errors = vErrors;
+validate213.errors = vErrors;
 return errors === 0;
 }
-validate193.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate213.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const sendTestEventParameters = validate196;
-const schema308 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
+export const sendTestEventParameters = validate216;
+const schema314 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"sendTestEventParameters"};
 
-function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="sendTestEventParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate196.evaluated;
+const evaluated0 = validate216.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -31308,19 +30854,19 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate196.errors = vErrors;
+validate216.errors = vErrors;
 return errors === 0;
 }
-validate196.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate216.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listReplaysParameters = validate197;
-const schema310 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
+export const listReplaysParameters = validate217;
+const schema316 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ReplayStatusFilter","enum":["running","done"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listReplaysParameters"};
 
-function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listReplaysParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate197.evaluated;
+const evaluated0 = validate217.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -31418,7 +30964,7 @@ errors++;
 if(data2.status !== undefined){
 let data3 = data2.status;
 if(!((data3 === "running") || (data3 === "done"))){
-const err7 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema310.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema316.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -31601,19 +31147,19 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate197.errors = vErrors;
+validate217.errors = vErrors;
 return errors === 0;
 }
-validate197.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate217.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createReplayParameters = validate198;
-const schema312 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
+export const createReplayParameters = validate218;
+const schema318 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"createReplayParameters"};
 
-function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createReplayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate198.evaluated;
+const evaluated0 = validate218.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -31789,19 +31335,19 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate198.errors = vErrors;
+validate218.errors = vErrors;
 return errors === 0;
 }
-validate198.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate218.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createReplayBody = validate199;
-const schema314 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
-const schema315 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z"}]};
+export const createReplayBody = validate219;
+const schema320 = {"$ref":"contract#/$defs/ReplayCreate","$id":"createReplayBody"};
+const schema321 = {"title":"ReplayCreate","type":"object","description":"Time span of the events to send again.","additionalProperties":false,"required":["since"],"properties":{"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"}},"examples":[{"since":"2026-11-06T12:00:00Z","until":"2026-11-06T13:00:00Z"}]};
 
-function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate201.evaluated;
+const evaluated0 = validate221.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -31857,7 +31403,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern31.test(data)){
+if(!pattern29.test(data)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -31902,7 +31448,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern155.test(data)){
+if(!pattern149.test(data)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -31988,16 +31534,16 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate201.errors = vErrors;
+validate221.errors = vErrors;
 return errors === 0;
 }
-validate201.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate221.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate200.evaluated;
+const evaluated0 = validate220.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -32028,14 +31574,14 @@ errors++;
 }
 }
 if(data.since !== undefined){
-if(!(validate201(data.since, {instancePath:instancePath+"/since",parentData:data,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
+if(!(validate221(data.since, {instancePath:instancePath+"/since",parentData:data,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
 errors = vErrors.length;
 }
 }
 if(data.until !== undefined){
-if(!(validate201(data.until, {instancePath:instancePath+"/until",parentData:data,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
+if(!(validate221(data.until, {instancePath:instancePath+"/until",parentData:data,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
 errors = vErrors.length;
 }
 }
@@ -32050,40 +31596,40 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate200.errors = vErrors;
+validate220.errors = vErrors;
 return errors === 0;
 }
-validate200.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate220.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createReplayBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate199.evaluated;
+const evaluated0 = validate219.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate200(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+if(!(validate220(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
 errors = vErrors.length;
 }
-validate199.errors = vErrors;
+validate219.errors = vErrors;
 return errors === 0;
 }
-validate199.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate219.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getIntegrationStatisticsParameters = validate205;
-const schema318 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
+export const getIntegrationStatisticsParameters = validate225;
+const schema324 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getIntegrationStatisticsParameters"};
 
-function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getIntegrationStatisticsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate205.evaluated;
+const evaluated0 = validate225.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -32191,7 +31737,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data3 === "hour") || (data3 === "day"))){
-const err8 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema318.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema324.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -32237,20 +31783,20 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate205.errors = vErrors;
+validate225.errors = vErrors;
 return errors === 0;
 }
-validate205.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate225.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listDeliveriesParameters = validate206;
-const schema320 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
-const schema322 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its next attempt at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","delivered","failed","held","expired"],"examples":["delivered"]};
-const schema323 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
+export const listDeliveriesParameters = validate226;
+const schema326 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
+const schema328 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its next attempt at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","delivered","failed","held","expired"],"examples":["delivered"]};
+const schema329 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
 
-function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate207.evaluated;
+const evaluated0 = validate227.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -32306,7 +31852,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern31.test(data)){
+if(!pattern29.test(data)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -32351,7 +31897,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern155.test(data)){
+if(!pattern149.test(data)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -32437,17 +31983,17 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate207.errors = vErrors;
+validate227.errors = vErrors;
 return errors === 0;
 }
-validate207.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate227.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listDeliveriesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate206.evaluated;
+const evaluated0 = validate226.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -32555,7 +32101,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((((data3 === "pending") || (data3 === "delivered")) || (data3 === "failed")) || (data3 === "held")) || (data3 === "expired"))){
-const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema322.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema328.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -32578,7 +32124,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((((((((((data4 === "2xx") || (data4 === "3xx")) || (data4 === "4xx")) || (data4 === "5xx")) || (data4 === "target-refused")) || (data4 === "name-not-found")) || (data4 === "connection-refused")) || (data4 === "unreachable")) || (data4 === "connect-timeout")) || (data4 === "tls-failed")) || (data4 === "connection-lost")) || (data4 === "timeout")) || (data4 === "not-http")) || (data4 === "head-too-large")) || (data4 === "other"))){
-const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema323.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema329.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -32591,7 +32137,7 @@ errors++;
 if(data2.event_type !== undefined){
 let data5 = data2.event_type;
 if(!(((((((data5 === "ORDER_PLACED") || (data5 === "ORDER_COMPLETED")) || (data5 === "ORDER_CANCELED")) || (data5 === "PRODUCT_UPDATED")) || (data5 === "CATEGORY_UPDATED")) || (data5 === "FISCAL_DAY_END")) || (data5 === "TEST"))){
-const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema320.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema326.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -32624,14 +32170,14 @@ errors++;
 }
 }
 if(data2.since !== undefined){
-if(!(validate207(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
+if(!(validate227(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
 errors = vErrors.length;
 }
 }
 if(data2.until !== undefined){
-if(!(validate207(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
+if(!(validate227(data2.until, {instancePath:instancePath+"/query/until",parentData:data2,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
 errors = vErrors.length;
 }
 }
@@ -32786,18 +32332,18 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate206.errors = vErrors;
+validate226.errors = vErrors;
 return errors === 0;
 }
-validate206.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate226.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listAllDeliveriesParameters = validate210;
-const schema326 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"target_uuid":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
+export const listAllDeliveriesParameters = validate230;
+const schema332 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"target_uuid":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
 
-function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate211.evaluated;
+const evaluated0 = validate231.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -32853,7 +32399,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern31.test(data)){
+if(!pattern29.test(data)){
 const err4 = {instancePath,schemaPath:"contract#/$defs/DateTimeInput/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -32898,7 +32444,7 @@ vErrors.push(err7);
 }
 errors++;
 }
-if(!pattern155.test(data)){
+if(!pattern149.test(data)){
 const err8 = {instancePath,schemaPath:"#/anyOf/2/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -32984,17 +32530,17 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate211.errors = vErrors;
+validate231.errors = vErrors;
 return errors === 0;
 }
-validate211.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate231.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listAllDeliveriesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate210.evaluated;
+const evaluated0 = validate230.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -33031,7 +32577,7 @@ if(data.query !== undefined){
 let data1 = data.query;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 for(const key1 in data1){
-if(!(func7.call(schema326.properties.query.properties, key1))){
+if(!(func7.call(schema332.properties.query.properties, key1))){
 const err2 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -33055,7 +32601,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!(((((data2 === "pending") || (data2 === "delivered")) || (data2 === "failed")) || (data2 === "held")) || (data2 === "expired"))){
-const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema322.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema328.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -33068,7 +32614,7 @@ errors++;
 if(data1.event_type !== undefined){
 let data3 = data1.event_type;
 if(!(((((((data3 === "ORDER_PLACED") || (data3 === "ORDER_COMPLETED")) || (data3 === "ORDER_CANCELED")) || (data3 === "PRODUCT_UPDATED")) || (data3 === "CATEGORY_UPDATED")) || (data3 === "FISCAL_DAY_END")) || (data3 === "TEST"))){
-const err5 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema326.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema332.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -33191,14 +32737,14 @@ errors++;
 }
 }
 if(data1.since !== undefined){
-if(!(validate211(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+if(!(validate231(data1.since, {instancePath:instancePath+"/query/since",parentData:data1,parentDataProperty:"since",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
 errors = vErrors.length;
 }
 }
 if(data1.until !== undefined){
-if(!(validate211(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+if(!(validate231(data1.until, {instancePath:instancePath+"/query/until",parentData:data1,parentDataProperty:"until",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
 errors = vErrors.length;
 }
 }
@@ -33353,20 +32899,20 @@ vErrors.push(err28);
 }
 errors++;
 }
-validate210.errors = vErrors;
+validate230.errors = vErrors;
 return errors === 0;
 }
-validate210.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate230.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getDeliveryParameters = validate214;
-const schema330 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
-const schema331 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
+export const getDeliveryParameters = validate234;
+const schema336 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
+const schema337 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
 
-function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getDeliveryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate214.evaluated;
+const evaluated0 = validate234.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -33522,19 +33068,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate214.errors = vErrors;
+validate234.errors = vErrors;
 return errors === 0;
 }
-validate214.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate234.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listDeliveryAttemptsParameters = validate215;
-const schema332 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
+export const listDeliveryAttemptsParameters = validate235;
+const schema338 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
 
-function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listDeliveryAttemptsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate215.evaluated;
+const evaluated0 = validate235.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -33780,19 +33326,19 @@ vErrors.push(err19);
 }
 errors++;
 }
-validate215.errors = vErrors;
+validate235.errors = vErrors;
 return errors === 0;
 }
-validate215.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate235.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const resendDeliveryParameters = validate216;
-const schema334 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
+export const resendDeliveryParameters = validate236;
+const schema340 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
 
-function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="resendDeliveryParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate216.evaluated;
+const evaluated0 = validate236.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -33968,20 +33514,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate216.errors = vErrors;
+validate236.errors = vErrors;
 return errors === 0;
 }
-validate216.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate236.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getReplayParameters = validate217;
-const schema336 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
-const schema337 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
+export const getReplayParameters = validate237;
+const schema342 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
+const schema343 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
 
-function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getReplayParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate217.evaluated;
+const evaluated0 = validate237.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34137,19 +33683,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate217.errors = vErrors;
+validate237.errors = vErrors;
 return errors === 0;
 }
-validate217.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate237.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listEventTypesParameters = validate218;
-const schema338 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
+export const listEventTypesParameters = validate238;
+const schema344 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
 
-function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listEventTypesParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate218.evaluated;
+const evaluated0 = validate238.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34348,20 +33894,20 @@ vErrors.push(err15);
 }
 errors++;
 }
-validate218.errors = vErrors;
+validate238.errors = vErrors;
 return errors === 0;
 }
-validate218.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate238.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getEventTypeSchemaParameters = validate219;
-const schema339 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
-const pattern226 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+export const getEventTypeSchemaParameters = validate239;
+const schema345 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
+const pattern220 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
-function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate239(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getEventTypeSchemaParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate219.evaluated;
+const evaluated0 = validate239.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34417,7 +33963,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern226.test(data1)){
+if(!pattern220.test(data1)){
 const err4 = {instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -34527,19 +34073,19 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate219.errors = vErrors;
+validate239.errors = vErrors;
 return errors === 0;
 }
-validate219.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate239.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getCurrentApiKeyParameters = validate220;
-const schema340 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
+export const getCurrentApiKeyParameters = validate240;
+const schema346 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
 
-function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCurrentApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate220.evaluated;
+const evaluated0 = validate240.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34621,19 +34167,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate220.errors = vErrors;
+validate240.errors = vErrors;
 return errors === 0;
 }
-validate220.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate240.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createSessionParameters = validate221;
-const schema341 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
+export const createSessionParameters = validate241;
+const schema347 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
 
-function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate221.evaluated;
+const evaluated0 = validate241.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34715,22 +34261,22 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate221.errors = vErrors;
+validate241.errors = vErrors;
 return errors === 0;
 }
-validate221.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate241.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createSessionBody = validate222;
-const schema342 = {"$ref":"contract#/$defs/SessionCreate","$id":"createSessionBody"};
-const schema343 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}]};
-const pattern227 = new RegExp("^[!-~]+$", "u");
-const pattern228 = new RegExp("^[A-Za-z0-9_-]+$", "u");
+export const createSessionBody = validate242;
+const schema348 = {"$ref":"contract#/$defs/SessionCreate","$id":"createSessionBody"};
+const schema349 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}]};
+const pattern221 = new RegExp("^[!-~]+$", "u");
+const pattern222 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
-function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate222.evaluated;
+const evaluated0 = validate242.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34793,7 +34339,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern227.test(data0)){
+if(!pattern221.test(data0)){
 const err5 = {instancePath:instancePath+"/api_key",schemaPath:"contract#/$defs/SessionCreate/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -34838,7 +34384,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern228.test(data1)){
+if(!pattern222.test(data1)){
 const err9 = {instancePath:instancePath+"/sign_in_token",schemaPath:"contract#/$defs/SessionCreate/properties/sign_in_token/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -34871,19 +34417,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate222.errors = vErrors;
+validate242.errors = vErrors;
 return errors === 0;
 }
-validate222.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate242.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const deleteSessionParameters = validate223;
-const schema344 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
+export const deleteSessionParameters = validate243;
+const schema350 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
 
-function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate243(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteSessionParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate223.evaluated;
+const evaluated0 = validate243.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -34965,19 +34511,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate223.errors = vErrors;
+validate243.errors = vErrors;
 return errors === 0;
 }
-validate223.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate243.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const listApiKeysParameters = validate224;
-const schema345 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
+export const listApiKeysParameters = validate244;
+const schema351 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
 
-function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listApiKeysParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate224.evaluated;
+const evaluated0 = validate244.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -35028,7 +34574,7 @@ errors++;
 if(data1.status !== undefined){
 let data2 = data1.status;
 if(!(((data2 === "active") || (data2 === "expired")) || (data2 === "revoked"))){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema345.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema351.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -35211,19 +34757,19 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate224.errors = vErrors;
+validate244.errors = vErrors;
 return errors === 0;
 }
-validate224.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate244.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createApiKeyParameters = validate225;
-const schema346 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
+export const createApiKeyParameters = validate245;
+const schema352 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
 
-function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate225.evaluated;
+const evaluated0 = validate245.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -35305,21 +34851,21 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate225.errors = vErrors;
+validate245.errors = vErrors;
 return errors === 0;
 }
-validate225.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate245.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const createApiKeyBody = validate226;
-const schema347 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
-const schema348 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","maxLength":64,"examples":["2036-06-30T23:59:59Z"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
-const schema349 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
-const schema350 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
+export const createApiKeyBody = validate246;
+const schema353 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
+const schema354 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","maxLength":64,"examples":["2036-06-30T23:59:59Z"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
+const schema355 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
+const schema356 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
 
-function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate247(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate227.evaluated;
+const evaluated0 = validate247.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -35441,7 +34987,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((((((((data2 === "prompts:read") || (data2 === "prompts:write")) || (data2 === "prompts:release")) || (data2 === "prompts:invoke")) || (data2 === "providers:invoke")) || (data2 === "orders:read")) || (data2 === "orders:write")) || (data2 === "catalog:read")) || (data2 === "catalog:write")) || (data2 === "integrations:read")) || (data2 === "integrations:manage")) || (data2 === "keys:manage")) || (data2 === "metrics:read"))){
-const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema350.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema356.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -35496,7 +35042,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(!pattern31.test(data3)){
+if(!pattern29.test(data3)){
 const err14 = {instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -35539,41 +35085,41 @@ vErrors.push(err17);
 }
 errors++;
 }
-validate227.errors = vErrors;
+validate247.errors = vErrors;
 return errors === 0;
 }
-validate227.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate247.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createApiKeyBody" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate226.evaluated;
+const evaluated0 = validate246.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate227(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
+if(!(validate247(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate247.errors : vErrors.concat(validate247.errors);
 errors = vErrors.length;
 }
-validate226.errors = vErrors;
+validate246.errors = vErrors;
 return errors === 0;
 }
-validate226.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate246.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const getApiKeyParameters = validate229;
-const schema351 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
-const schema352 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
+export const getApiKeyParameters = validate249;
+const schema357 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
+const schema358 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
 
-function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate249(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate229.evaluated;
+const evaluated0 = validate249.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -35729,19 +35275,19 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate229.errors = vErrors;
+validate249.errors = vErrors;
 return errors === 0;
 }
-validate229.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate249.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const revokeApiKeyParameters = validate230;
-const schema353 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
+export const revokeApiKeyParameters = validate250;
+const schema359 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
 
-function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="revokeApiKeyParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate230.evaluated;
+const evaluated0 = validate250.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -35839,7 +35385,7 @@ errors++;
 if(data2.descendants !== undefined){
 let data3 = data2.descendants;
 if(!((data3 === "keep") || (data3 === "revoke"))){
-const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema353.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema359.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -35934,19 +35480,19 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate230.errors = vErrors;
+validate250.errors = vErrors;
 return errors === 0;
 }
-validate230.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate250.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getServiceInfoParameters = validate231;
-const schema355 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
+export const getServiceInfoParameters = validate251;
+const schema361 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
 
-function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate251(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getServiceInfoParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate231.evaluated;
+const evaluated0 = validate251.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36028,19 +35574,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate231.errors = vErrors;
+validate251.errors = vErrors;
 return errors === 0;
 }
-validate231.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate251.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getLivenessParameters = validate232;
-const schema356 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
+export const getLivenessParameters = validate252;
+const schema362 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
 
-function validate232(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLivenessParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate232.evaluated;
+const evaluated0 = validate252.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36122,19 +35668,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate232.errors = vErrors;
+validate252.errors = vErrors;
 return errors === 0;
 }
-validate232.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate252.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getReadinessParameters = validate233;
-const schema357 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
+export const getReadinessParameters = validate253;
+const schema363 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
 
-function validate233(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getReadinessParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate233.evaluated;
+const evaluated0 = validate253.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36216,19 +35762,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate233.errors = vErrors;
+validate253.errors = vErrors;
 return errors === 0;
 }
-validate233.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate253.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getMetricsParameters = validate234;
-const schema358 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
+export const getMetricsParameters = validate254;
+const schema364 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
 
-function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getMetricsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate234.evaluated;
+const evaluated0 = validate254.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36310,19 +35856,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate234.errors = vErrors;
+validate254.errors = vErrors;
 return errors === 0;
 }
-validate234.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate254.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getStatisticsParameters = validate235;
-const schema359 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
+export const getStatisticsParameters = validate255;
+const schema365 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
 
-function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getStatisticsParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate235.evaluated;
+const evaluated0 = validate255.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36383,7 +35929,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data2 === "hour") || (data2 === "day"))){
-const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema359.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema365.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -36429,19 +35975,19 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate235.errors = vErrors;
+validate255.errors = vErrors;
 return errors === 0;
 }
-validate235.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate255.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getOpenApiDocumentParameters = validate236;
-const schema360 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
+export const getOpenApiDocumentParameters = validate256;
+const schema366 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
 
-function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getOpenApiDocumentParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate236.evaluated;
+const evaluated0 = validate256.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36550,19 +36096,19 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate236.errors = vErrors;
+validate256.errors = vErrors;
 return errors === 0;
 }
-validate236.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate256.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
-export const getAsyncApiDocumentParameters = validate237;
-const schema361 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
+export const getAsyncApiDocumentParameters = validate257;
+const schema367 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
 
-function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate257(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getAsyncApiDocumentParameters" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate237.evaluated;
+const evaluated0 = validate257.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -36671,8 +36217,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate237.errors = vErrors;
+validate257.errors = vErrors;
 return errors === 0;
 }
-validate237.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
+validate257.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 

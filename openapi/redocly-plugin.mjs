@@ -153,7 +153,21 @@ const generatorMistakes = [
   [({ type }) => type === 'null', 'only null: name a type beside it, or use patternProperties'],
   [({ properties = {} }) => Object.values(properties).includes(false), 'a member that is false: use { not: {} }'],
   [({ format, pattern }) => pattern !== undefined && /^date(-time)?$/.test(format), 'a date with a pattern'],
+  [({ enum: values = [] }) => values.includes(false), 'a list of booleans: use { not: { const: true } }'],
 ];
+
+/** The objects without a title in a schema that can be null. openapi-python-client reads them twice and then refuses their names. */
+function untitledObjects({ anyOf = [], oneOf = [], items, additionalProperties, properties = {} }) {
+  const parts = [...anyOf, ...oneOf, items, additionalProperties, ...Object.values(properties)];
+  return parts
+    .filter((part) => typeof part === 'object' && (part.$ref ?? part.title) === undefined)
+    .flatMap((part) => [
+      ...([part.type].flat().includes('object') ? [part] : []),
+      ...(canBeNull(part) ? [] : untitledObjects(part)),
+    ]);
+}
+
+const canBeNull = ({ type }) => [type].flat().includes('null');
 
 /** Generated clients compile and work: `npm run test:generators`. */
 const strictGenerators = () => ({
@@ -162,6 +176,11 @@ const strictGenerators = () => ({
       const allowed =
         schema.type === 'null' && (inCondition(location) || location.pointer.includes('/patternProperties/'));
       if (!allowed && isMistake(schema)) report({ message, location });
+    }
+    if (canBeNull(schema) && !inCondition(location)) {
+      for (const { description } of untitledObjects(schema)) {
+        report({ message: `an object in a schema that can be null, without a title: ${description}`, location });
+      }
     }
     for (const [keyword, members] of Object.entries({ anyOf: schema.anyOf ?? [], oneOf: schema.oneOf ?? [] })) {
       for (const [index, { $ref, type, title }] of members.entries()) {

@@ -2,8 +2,8 @@ import { listOperations, resolve, type OpenApiDocument, type Schema } from './co
 
 /**
  * Makes each object, array and union with a title a component of this name, so that types are generated for it. If it has
- * no example, its part of the example around it becomes its example. Value lists and the alternatives of a union stay
- * where they are.
+ * no example, its part of the example around it becomes its example, or one that is made of the examples of its members.
+ * Value lists stay where they are.
  *
  * @throws Error if the schema of a stream's events has no title
  */
@@ -12,7 +12,7 @@ export function separateTitledSchemas(document: OpenApiDocument): void {
   const separate = (schema: Schema, example: unknown): Schema => {
     const { title } = schema;
     const isComponent = typeof title === 'string' && isCompound(schema);
-    if (isComponent && example !== undefined) schema['examples'] ??= [example];
+    if (isComponent) schema['examples'] ??= [example ?? exampleOf(document, schema)];
     separateMembers(schema, firstOf(schema['examples']) ?? example);
     if (!isComponent) return schema;
     schemas[title] = schema;
@@ -26,9 +26,9 @@ export function separateTitledSchemas(document: OpenApiDocument): void {
           properties.map(([name, property]) => [name, separate(property, memberOf(example, name))]),
         );
       } else if (unions.includes(keyword)) {
-        for (const alternative of value as Schema[]) separateMembers(alternative, firstOf(alternative['examples']));
+        schema[keyword] = (value as Schema[]).map((part) => separate(part, undefined));
       } else if (members.includes(keyword) && typeof value === 'object') {
-        schema[keyword] = separate(value as Schema, firstOf(example));
+        schema[keyword] = separate(value as Schema, Object.values(example ?? {})[0]);
       }
     }
   };
@@ -52,6 +52,19 @@ const members = ['items', 'additionalProperties'];
 function isCompound(schema: Schema): boolean {
   const types = [schema['type']].flat();
   return types.includes('object') || types.includes('array') || unions.some((keyword) => keyword in schema);
+}
+
+/** The example of a schema, or one that is made of the examples of its required members. */
+function exampleOf(document: OpenApiDocument, reference: Schema): unknown {
+  const { examples, required, properties, items } = resolve(document, reference) as {
+    examples?: unknown[];
+    required?: string[];
+    properties?: Record<string, Schema>;
+    items?: Schema;
+  };
+  if (examples !== undefined) return examples[0];
+  if (items !== undefined) return [exampleOf(document, items)];
+  return Object.fromEntries((required ?? []).map((name) => [name, exampleOf(document, properties?.[name] ?? {})]));
 }
 
 function firstOf(list: unknown): unknown {

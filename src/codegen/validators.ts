@@ -55,8 +55,8 @@ function requestSchemas(document: OpenApiDocument): Record<string, Schema> {
 }
 
 function compile(document: OpenApiDocument, schemas: Record<string, Schema>, allErrors: boolean): string {
-  const shared = forAjv(document.components.schemas);
-  const entries = Object.entries(schemas).map(([name, schema]) => [name, forAjv(schema) as Schema]);
+  const shared = forAjv(document, document.components.schemas);
+  const entries = Object.entries(schemas).map(([name, schema]) => [name, forAjv(document, schema) as Schema]);
   return compileStandalone(Object.fromEntries(entries) as Record<string, Schema>, allErrors, {
     $id: definitions,
     $defs: shared,
@@ -110,17 +110,17 @@ function countsRarely(code: string): string {
  * A schema of the contract for ajv: its references lead to the definitions. Where the contract is written for generators
  * of clients, the schema is equivalent, quicker, and its errors are easier to explain.
  */
-function forAjv(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(forAjv);
+function forAjv(document: OpenApiDocument, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((member) => forAjv(document, member));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, member]): [string, unknown] =>
+  const entries = Object.entries(withTypes(document, value as Schema)).map(([key, member]): [string, unknown] =>
     key === '$ref' && typeof member === 'string'
       ? [key, member.replace('#/components/schemas/', `${definitions}#/$defs/`)]
-      : [key, forAjv(member)],
+      : [key, forAjv(document, member)],
   );
   const schema = withListedMembers(Object.fromEntries(entries));
   if (schema['format'] === 'date-time') return { ...schema, pattern: dateTimePattern };
-  return isNothing(schema) ? false : (withTypes(schema) ?? schema);
+  return isNothing(schema) ? false : schema;
 }
 
 /** Whether a schema is `{ not: {} }`, which no value matches. */
@@ -133,21 +133,23 @@ function isEmpty(value: unknown): boolean {
 }
 
 const keywordsOfOneType = new Set([
-  ...['title', 'type', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'items'],
+  ...['title', 'description', 'examples', 'type', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'items'],
   ...['required', 'properties', 'additionalProperties'],
 ]);
 
 /**
  * `anyOf` of schemas with different types as one schema with several types, if each of their keywords belongs to one
- * type; else undefined.
+ * type. Other schemas are returned as they are.
  */
-function withTypes({ anyOf, ...others }: Schema): Schema | undefined {
-  const options = (anyOf ?? []) as Schema[];
+function withTypes(document: OpenApiDocument, schema: Schema): Schema {
+  const { anyOf = [], ...others } = schema as { anyOf?: Schema[] };
+  if (!Array.isArray(anyOf)) return schema;
+  const options = anyOf.map((option) => resolve(document, option));
   const types = options.flatMap(({ type }) => type as string | string[]);
   const separate =
     options.every((option) => 'type' in option && Object.keys(option).every((key) => keywordsOfOneType.has(key))) &&
     new Set(types).size === types.length;
-  if (options.length === 0 || !separate || 'type' in others) return undefined;
+  if (options.length === 0 || !separate || 'type' in others) return schema;
   const sorted = types.toSorted((one, other) => Number(one === 'null') - Number(other === 'null'));
-  return Object.assign({}, ...options, { title: undefined }, others, { type: sorted }) as Schema;
+  return Object.assign({}, ...options, others, { type: sorted }) as Schema;
 }
