@@ -61,14 +61,14 @@ export async function parseLargeBody(
 async function makeString(bytes: Buffer, { start, end }: LongString, turns: Turns): Promise<string> {
   const raw = bytes.subarray(start, end);
   if (!isUtf8(raw)) throw notUtf8();
-  const encoding = isAscii(raw) ? 'latin1' : 'utf8';
+  if (isAscii(raw) && !raw.includes(0x5c)) return checked(raw.toString('latin1'), turns);
   const pieces: string[] = [];
   /** The first half of a pair whose second half is in the next piece. */
   let half = '';
   for (let from = 0; from < raw.length;) {
     await turns();
     const to = bytes.length > atOnceBytes ? endOfPiece(raw, from) : raw.length;
-    const text = half + parsePiece(raw.toString(encoding, from, to));
+    const text = half + parsePiece(raw.toString('utf8', from, to));
     half = to < raw.length && isHigh(text.charCodeAt(text.length - 1)) ? text.slice(-1) : '';
     const piece = text.slice(0, text.length - half.length);
     if (!piece.isWellFormed()) throw halfPair();
@@ -77,6 +77,15 @@ async function makeString(bytes: Buffer, { start, end }: LongString, turns: Turn
   }
   await turns();
   return pieces.join('');
+}
+
+/** A text without escapes, such as an image, is there in one step, and only looked at piece by piece. */
+async function checked(text: string, turns: Turns): Promise<string> {
+  for (let from = 0; from < text.length; from += pieceBytes) {
+    await turns();
+    parsePiece(text.slice(from, from + pieceBytes));
+  }
+  return text;
 }
 
 function isHigh(unit: number): boolean {

@@ -64,11 +64,11 @@ const plain = /^-?[\d.]{1,15}(?:[eE][-+]?(?:\d{1,2}|1\d\d|2[0-8]\d))?$/;
 
 /** Whether the double, written as text again, has the value of this JSON number. */
 export function isExact(literal: string): boolean {
-  if (plain.test(literal) || plain.test(withoutLastZeros(literal))) return true;
+  if (plain.test(literal)) return true;
   const value = Number(literal);
-  if (!Number.isFinite(value)) return false;
   const text = String(value);
-  if (text === literal) return true;
+  if (text === literal || plain.test(withoutLastZeros(literal))) return true;
+  if (!Number.isFinite(value)) return false;
   const [written, kept] = [decimal(literal), decimal(text)];
   return written.digits === kept.digits && (written.digits === '' || written.exponent === kept.exponent);
 }

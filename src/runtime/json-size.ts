@@ -13,11 +13,14 @@ export function isLongerAsJson(value: unknown, bytes: number): boolean {
 function leastLength(value: unknown, limit: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 1;
-  let length = 2;
-  for (const name of Object.keys(value)) {
+  const isArray = Array.isArray(value);
+  const members: readonly unknown[] = isArray ? value : Object.values(value);
+  // Brackets and commas.
+  let length = members.length + 1;
+  if (!isArray && length <= limit) for (const name of Object.keys(value)) length += name.length + 3;
+  for (const member of members) {
     if (length > limit) break;
-    if (!Array.isArray(value)) length += name.length + 3;
-    length += leastLength((value as Record<string, unknown>)[name], limit - length);
+    length += leastLength(member, limit - length);
   }
   return length;
 }

@@ -7,7 +7,7 @@
 export type Turns = () => Promise<void> | undefined;
 
 /** @param turnMs how long all tasks work in one turn of the event loop, in milliseconds */
-export function createTurns(turnMs: number = 5): Turns {
+export function createTurns(turnMs: number = 2): Turns {
   const waiting: (() => void)[] = [];
   let until = 0;
   const grant = (): void => {
