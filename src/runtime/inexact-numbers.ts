@@ -62,9 +62,13 @@ function nameOf(step: number | { start: number; end: number }, text: string): st
 /** At most 15 digits, and an exponent far from the ends of the range: always exact. */
 const plain = /^-?[\d.]{1,15}(?:[eE][-+]?(?:\d{1,2}|1\d\d|2[0-8]\d))?$/;
 
+/** No double needs as many characters. Longer numbers have needless zeros, and would take long to read. */
+const mostCharacters = 1_100;
+
 /** Whether the double, written as text again, has the value of this JSON number. */
 export function isExact(literal: string): boolean {
   if (plain.test(literal)) return true;
+  if (literal.length > mostCharacters) return false;
   const value = Number(literal);
   const text = String(value);
   if (text === literal || plain.test(withoutLastZeros(literal))) return true;
