@@ -13,14 +13,21 @@ export function isLongerAsJson(value: unknown, bytes: number): boolean {
 function leastLength(value: unknown, limit: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 1;
-  const isArray = Array.isArray(value);
-  const members: readonly unknown[] = isArray ? value : Object.values(value);
   // Brackets and commas.
-  let length = members.length + 1;
-  if (!isArray && length <= limit) for (const name of Object.keys(value)) length += name.length + 3;
-  for (const member of members) {
+  let length = 1;
+  if (Array.isArray(value)) {
+    length += value.length;
+    for (const element of value as unknown[]) {
+      if (length > limit) break;
+      length += leastLength(element, limit - length);
+    }
+    return length;
+  }
+  const names = Object.keys(value);
+  length += names.length;
+  for (const name of names) {
     if (length > limit) break;
-    length += leastLength(member, limit - length);
+    length += name.length + 3 + leastLength((value as Record<string, unknown>)[name], limit - length);
   }
   return length;
 }

@@ -1,7 +1,8 @@
 import { request, Agent } from 'node:http';
 import { percentile } from '../../faults/webhooks/percentile.ts';
 import { startProbe } from '../probe.ts';
-import { gauge, longestStop } from './large-bodies.ts';
+import { monitorLoop, type LoopFigures } from '../loop-monitor.ts';
+import { longestStop } from './large-bodies.ts';
 import { figuresOf, type Figure, type Scenario, type Target, type World } from '../hostile-world.ts';
 
 /** The size of each answer, in characters. */
@@ -25,8 +26,11 @@ const answers: Readonly<Record<string, string>> = {
 };
 
 /** A key that can only invoke, and a prompt that echoes what the caller sends as JSON. */
-async function stage(world: World): Promise<{ target: Target; key: string; path: string }> {
-  const target = await world.startTarget();
+async function stage(
+  world: World,
+): Promise<{ target: Target; key: string; path: string; loop: () => Promise<LoopFigures> }> {
+  const { environment, read: loop } = monitorLoop();
+  const target = await world.startTarget(environment);
   const { body: made } = await target.call('POST', '/api/v1/api-keys', {
     body: { name: 'Hostile', scopes: ['prompts:invoke'] },
   });
@@ -40,6 +44,7 @@ async function stage(world: World): Promise<{ target: Target; key: string; path:
   });
   return {
     target,
+    loop,
     key: (made as { key: string }).key,
     path: `/api/v1/prompts/${(prompt as { id: string }).id}/invoke`,
   };
@@ -78,20 +83,6 @@ async function attack(
   return { answered, other };
 }
 
-/** Sends the request over one connection. @returns the longest stop of the event loop, in milliseconds */
-async function longestStopOf(attacked: Awaited<ReturnType<typeof stage>>, body: object): Promise<number> {
-  const { target } = attacked;
-  let least = Infinity;
-  // Other work on the machine delays the loop, too, but not each time.
-  for (let tries = 0; tries < 3 && least > longestStop; tries += 1) {
-    // Reading the metrics resets the longest lag.
-    await gauge(target, 'nodejs_eventloop_lag_max_seconds');
-    await attack(attacked, body, { connections: 1, milliseconds: 300 });
-    least = Math.min(least, (await gauge(target, 'nodejs_eventloop_lag_max_seconds')) * 1_000);
-  }
-  return least;
-}
-
 const jsonAnswers: Scenario = {
   name: 'json-answers',
   about: '32 connections of a key that can only invoke let echo answer 0.9 MB of JSON, whole and streamed',
@@ -103,7 +94,9 @@ const jsonAnswers: Scenario = {
     for (const [name, text] of Object.entries(answers)) {
       for (const stream of [false, true]) {
         const body = { variables: { text }, stream };
-        const stop = await longestStopOf(attacked, body);
+        await attacked.loop();
+        await attack(attacked, body, { connections: 1, milliseconds: 300 });
+        const { longestMs: stop } = await attacked.loop();
         const endProbe = startProbe({ url: `${attacked.target.url}/health/live`, pauseMs: 2 });
         const seen = await attack(attacked, body, { connections: 32, milliseconds: 3_000 });
         const times = (await endProbe()).map(({ ms }) => ms);
