@@ -5,10 +5,10 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const ORDER_PLACED = validate20;
-const schema31 = {"title":"OrderPlaced","type":"object","description":"An order has been placed at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_PLACED`.","const":"ORDER_PLACED","examples":["ORDER_PLACED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"OrderPlacedData","description":"The products, place and total of the order. Names are those of the time when the order was placed.","required":["itemNames","itemTags","total","currency","locationId"],"properties":{"itemNames":{"type":"array","description":"Names of the ordered products, one for each line of the order.","maxItems":200,"items":{"type":"string","description":"Name of a product.","maxLength":200,"examples":["Flat white"]},"examples":[["Flat white","Apple pie"]]},"itemTags":{"type":"array","description":"Tags of the ordered products, without repetitions.","maxItems":10000,"items":{"type":"string","description":"Tag of a product.","maxLength":100,"examples":["coffee"]},"examples":[["coffee","hot","pastry"]]},"spotName":{"type":"string","description":"Name of the spot where the order was placed. Absent if the order has no spot.","maxLength":200,"examples":["Table 4"]},"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"zoneName":{"type":"string","description":"Name of the zone of the spot. Absent if the order has no spot.","maxLength":200,"examples":["Terrace"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"}],"$id":"ORDER_PLACED"};
+const schema31 = {"title":"OrderPlaced","type":"object","description":"An order has been placed at a location.","required":["type","targetUuid","targetId","createdAt","data","id"],"properties":{"type":{"type":"string","description":"Always `ORDER_PLACED`.","const":"ORDER_PLACED","examples":["ORDER_PLACED"]},"targetUuid":{"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"targetId":{"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"OrderPlacedData","description":"The products, place and total of the order. Names are those of the time when the order was placed.","required":["itemNames","itemTags","total","currency","locationId"],"properties":{"itemNames":{"type":"array","description":"Names of the ordered products, one for each line of the order.","maxItems":200,"items":{"type":"string","description":"Name of a product.","maxLength":200,"examples":["Flat white"]},"examples":[["Flat white","Apple pie"]]},"itemTags":{"type":"array","description":"Tags of the ordered products, without repetitions.","maxItems":10000,"items":{"type":"string","description":"Tag of a product.","maxLength":100,"examples":["coffee"]},"examples":[["coffee","hot","pastry"]]},"spotName":{"type":"string","description":"Name of the spot where the order was placed. Absent if the order has no spot.","maxLength":200,"examples":["Table 4"]},"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"zoneName":{"type":"string","description":"Name of the zone of the spot. Absent if the order has no spot.","maxLength":200,"examples":["Terrace"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","targetId":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"}],"$id":"ORDER_PLACED"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", "u");
-const pattern5 = new RegExp("^[A-Z]{3}$", "u");
+const pattern6 = new RegExp("^[A-Z]{3}$", "u");
 const formats0 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 const formats2 = require("ajv-formats/dist/formats").fullFormats.int64;
 
@@ -26,7 +26,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.targetId === undefined) && (missing0 = "targetId"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))) || ((data.id === undefined) && (missing0 = "id"))){
 validate20.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -75,18 +75,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.createdAt !== undefined){
-let data2 = data.createdAt;
+if(data.targetId !== undefined){
+let data2 = data.targetId;
 const _errs5 = errors;
 if(errors === _errs5){
-if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 24 && (data2.length > 48 || func1(data2) > 24)){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
+validate20.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate20.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.createdAt !== undefined){
+let data3 = data.createdAt;
+const _errs7 = errors;
+if(errors === _errs7){
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(data3.length > 24 && (data3.length > 48 || func1(data3) > 24)){
 validate20.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
 else {
-if(!(formats0.validate(data2))){
+if(!(formats0.validate(data3))){
 validate20.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
@@ -98,41 +125,41 @@ return false;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.data !== undefined){
-let data3 = data.data;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let data4 = data.data;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
-if((((((data3.itemNames === undefined) && (missing1 = "itemNames")) || ((data3.itemTags === undefined) && (missing1 = "itemTags"))) || ((data3.total === undefined) && (missing1 = "total"))) || ((data3.currency === undefined) && (missing1 = "currency"))) || ((data3.locationId === undefined) && (missing1 = "locationId"))){
+if((((((data4.itemNames === undefined) && (missing1 = "itemNames")) || ((data4.itemTags === undefined) && (missing1 = "itemTags"))) || ((data4.total === undefined) && (missing1 = "total"))) || ((data4.currency === undefined) && (missing1 = "currency"))) || ((data4.locationId === undefined) && (missing1 = "locationId"))){
 validate20.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data3.itemNames !== undefined){
-let data4 = data3.itemNames;
-const _errs9 = errors;
-if(errors === _errs9){
-if(Array.isArray(data4)){
-if(data4.length > 200){
+if(data4.itemNames !== undefined){
+let data5 = data4.itemNames;
+const _errs11 = errors;
+if(errors === _errs11){
+if(Array.isArray(data5)){
+if(data5.length > 200){
 validate20.errors = [{instancePath:instancePath+"/data/itemNames",schemaPath:"#/properties/data/properties/itemNames/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items"}];
 return false;
 }
 else {
 var valid2 = true;
-const len0 = data4.length;
+const len0 = data5.length;
 for(let i0=0; i0<len0; i0++){
-let data5 = data4[i0];
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(data5.length > 200 && (data5.length > 400 || func1(data5) > 200)){
+let data6 = data5[i0];
+const _errs13 = errors;
+if(errors === _errs13){
+if(typeof data6 === "string"){
+if(data6.length > 200 && (data6.length > 400 || func1(data6) > 200)){
 validate20.errors = [{instancePath:instancePath+"/data/itemNames/" + i0,schemaPath:"#/properties/data/properties/itemNames/items/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -142,7 +169,7 @@ validate20.errors = [{instancePath:instancePath+"/data/itemNames/" + i0,schemaPa
 return false;
 }
 }
-var valid2 = _errs11 === errors;
+var valid2 = _errs13 === errors;
 if(!valid2){
 break;
 }
@@ -154,30 +181,30 @@ validate20.errors = [{instancePath:instancePath+"/data/itemNames",schemaPath:"#/
 return false;
 }
 }
-var valid1 = _errs9 === errors;
+var valid1 = _errs11 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.itemTags !== undefined){
-let data6 = data3.itemTags;
-const _errs13 = errors;
-if(errors === _errs13){
-if(Array.isArray(data6)){
-if(data6.length > 10000){
+if(data4.itemTags !== undefined){
+let data7 = data4.itemTags;
+const _errs15 = errors;
+if(errors === _errs15){
+if(Array.isArray(data7)){
+if(data7.length > 10000){
 validate20.errors = [{instancePath:instancePath+"/data/itemTags",schemaPath:"#/properties/data/properties/itemTags/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"}];
 return false;
 }
 else {
 var valid3 = true;
-const len1 = data6.length;
+const len1 = data7.length;
 for(let i1=0; i1<len1; i1++){
-let data7 = data6[i1];
-const _errs15 = errors;
-if(errors === _errs15){
-if(typeof data7 === "string"){
-if(data7.length > 100 && (data7.length > 200 || func1(data7) > 100)){
+let data8 = data7[i1];
+const _errs17 = errors;
+if(errors === _errs17){
+if(typeof data8 === "string"){
+if(data8.length > 100 && (data8.length > 200 || func1(data8) > 100)){
 validate20.errors = [{instancePath:instancePath+"/data/itemTags/" + i1,schemaPath:"#/properties/data/properties/itemTags/items/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
@@ -187,7 +214,7 @@ validate20.errors = [{instancePath:instancePath+"/data/itemTags/" + i1,schemaPat
 return false;
 }
 }
-var valid3 = _errs15 === errors;
+var valid3 = _errs17 === errors;
 if(!valid3){
 break;
 }
@@ -199,18 +226,18 @@ validate20.errors = [{instancePath:instancePath+"/data/itemTags",schemaPath:"#/p
 return false;
 }
 }
-var valid1 = _errs13 === errors;
+var valid1 = _errs15 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.spotName !== undefined){
-let data8 = data3.spotName;
-const _errs17 = errors;
-if(errors === _errs17){
-if(typeof data8 === "string"){
-if(data8.length > 200 && (data8.length > 400 || func1(data8) > 200)){
+if(data4.spotName !== undefined){
+let data9 = data4.spotName;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data9 === "string"){
+if(data9.length > 200 && (data9.length > 400 || func1(data9) > 200)){
 validate20.errors = [{instancePath:instancePath+"/data/spotName",schemaPath:"#/properties/data/properties/spotName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -220,32 +247,32 @@ validate20.errors = [{instancePath:instancePath+"/data/spotName",schemaPath:"#/p
 return false;
 }
 }
-var valid1 = _errs17 === errors;
+var valid1 = _errs19 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.total !== undefined){
-let data9 = data3.total;
-const _errs19 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+if(data4.total !== undefined){
+let data10 = data4.total;
+const _errs21 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
 validate20.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs19){
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 > 9007199254740991 || isNaN(data9)){
+if(errors === _errs21){
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 9007199254740991 || isNaN(data10)){
 validate20.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
-if(data9 < 0 || isNaN(data9)){
+if(data10 < 0 || isNaN(data10)){
 validate20.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
-if(!(formats2.validate(data9))){
+if(!(formats2.validate(data10))){
 validate20.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
 return false;
 }
@@ -253,23 +280,23 @@ return false;
 }
 }
 }
-var valid1 = _errs19 === errors;
+var valid1 = _errs21 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.currency !== undefined){
-let data10 = data3.currency;
-const _errs21 = errors;
-if(errors === _errs21){
-if(typeof data10 === "string"){
-if(data10.length > 3 && (data10.length > 6 || func1(data10) > 3)){
+if(data4.currency !== undefined){
+let data11 = data4.currency;
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data11 === "string"){
+if(data11.length > 3 && (data11.length > 6 || func1(data11) > 3)){
 validate20.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
 else {
-if(!pattern5.test(data10)){
+if(!pattern6.test(data11)){
 validate20.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
@@ -280,18 +307,18 @@ validate20.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/p
 return false;
 }
 }
-var valid1 = _errs21 === errors;
+var valid1 = _errs23 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.zoneName !== undefined){
-let data11 = data3.zoneName;
-const _errs23 = errors;
-if(errors === _errs23){
-if(typeof data11 === "string"){
-if(data11.length > 200 && (data11.length > 400 || func1(data11) > 200)){
+if(data4.zoneName !== undefined){
+let data12 = data4.zoneName;
+const _errs25 = errors;
+if(errors === _errs25){
+if(typeof data12 === "string"){
+if(data12.length > 200 && (data12.length > 400 || func1(data12) > 200)){
 validate20.errors = [{instancePath:instancePath+"/data/zoneName",schemaPath:"#/properties/data/properties/zoneName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -301,23 +328,23 @@ validate20.errors = [{instancePath:instancePath+"/data/zoneName",schemaPath:"#/p
 return false;
 }
 }
-var valid1 = _errs23 === errors;
+var valid1 = _errs25 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.locationId !== undefined){
-let data12 = data3.locationId;
-const _errs25 = errors;
-if(errors === _errs25){
-if(typeof data12 === "string"){
-if(data12.length > 36 && (data12.length > 72 || func1(data12) > 36)){
+if(data4.locationId !== undefined){
+let data13 = data4.locationId;
+const _errs27 = errors;
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(data13.length > 36 && (data13.length > 72 || func1(data13) > 36)){
 validate20.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data12)){
+if(!pattern4.test(data13)){
 validate20.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -328,18 +355,18 @@ validate20.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#
 return false;
 }
 }
-var valid1 = _errs25 === errors;
+var valid1 = _errs27 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.referenceId !== undefined){
-let data13 = data3.referenceId;
-const _errs27 = errors;
-if(errors === _errs27){
-if(typeof data13 === "string"){
-if(data13.length > 200 && (data13.length > 400 || func1(data13) > 200)){
+if(data4.referenceId !== undefined){
+let data14 = data4.referenceId;
+const _errs29 = errors;
+if(errors === _errs29){
+if(typeof data14 === "string"){
+if(data14.length > 200 && (data14.length > 400 || func1(data14) > 200)){
 validate20.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -349,7 +376,7 @@ validate20.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"
 return false;
 }
 }
-var valid1 = _errs27 === errors;
+var valid1 = _errs29 === errors;
 }
 else {
 var valid1 = true;
@@ -368,23 +395,23 @@ validate20.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties
 return false;
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.id !== undefined){
-let data14 = data.id;
-const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data14 === "string"){
-if(data14.length > 36 && (data14.length > 72 || func1(data14) > 36)){
+let data15 = data.id;
+const _errs31 = errors;
+if(errors === _errs31){
+if(typeof data15 === "string"){
+if(data15.length > 36 && (data15.length > 72 || func1(data15) > 36)){
 validate20.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data14)){
+if(!pattern4.test(data15)){
 validate20.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -395,10 +422,11 @@ validate20.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/i
 return false;
 }
 }
-var valid0 = _errs29 === errors;
+var valid0 = _errs31 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -414,10 +442,10 @@ return false;
 validate20.errors = vErrors;
 return errors === 0;
 }
-validate20.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
+validate20.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const ORDER_COMPLETED = validate21;
-const schema32 = {"title":"OrderCompleted","type":"object","description":"An order has been completed.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_COMPLETED`.","const":"ORDER_COMPLETED","examples":["ORDER_COMPLETED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"}],"$id":"ORDER_COMPLETED"};
+const schema32 = {"title":"OrderCompleted","type":"object","description":"An order has been completed.","required":["type","targetUuid","targetId","createdAt","data","id"],"properties":{"type":{"type":"string","description":"Always `ORDER_COMPLETED`.","const":"ORDER_COMPLETED","examples":["ORDER_COMPLETED"]},"targetUuid":{"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"targetId":{"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","targetId":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"}],"$id":"ORDER_COMPLETED"};
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="ORDER_COMPLETED" */;
@@ -433,7 +461,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.targetId === undefined) && (missing0 = "targetId"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))) || ((data.id === undefined) && (missing0 = "id"))){
 validate21.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -482,18 +510,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.createdAt !== undefined){
-let data2 = data.createdAt;
+if(data.targetId !== undefined){
+let data2 = data.targetId;
 const _errs5 = errors;
 if(errors === _errs5){
-if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 24 && (data2.length > 48 || func1(data2) > 24)){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
+validate21.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate21.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate21.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.createdAt !== undefined){
+let data3 = data.createdAt;
+const _errs7 = errors;
+if(errors === _errs7){
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(data3.length > 24 && (data3.length > 48 || func1(data3) > 24)){
 validate21.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
 else {
-if(!(formats0.validate(data2))){
+if(!(formats0.validate(data3))){
 validate21.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
@@ -505,43 +560,43 @@ return false;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.data !== undefined){
-let data3 = data.data;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let data4 = data.data;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
-if((((data3.total === undefined) && (missing1 = "total")) || ((data3.currency === undefined) && (missing1 = "currency"))) || ((data3.locationId === undefined) && (missing1 = "locationId"))){
+if((((data4.total === undefined) && (missing1 = "total")) || ((data4.currency === undefined) && (missing1 = "currency"))) || ((data4.locationId === undefined) && (missing1 = "locationId"))){
 validate21.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data3.total !== undefined){
-let data4 = data3.total;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+if(data4.total !== undefined){
+let data5 = data4.total;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
 validate21.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs9){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 9007199254740991 || isNaN(data4)){
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 9007199254740991 || isNaN(data5)){
 validate21.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
-if(data4 < 0 || isNaN(data4)){
+if(data5 < 0 || isNaN(data5)){
 validate21.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
-if(!(formats2.validate(data4))){
+if(!(formats2.validate(data5))){
 validate21.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
 return false;
 }
@@ -549,23 +604,23 @@ return false;
 }
 }
 }
-var valid1 = _errs9 === errors;
+var valid1 = _errs11 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.currency !== undefined){
-let data5 = data3.currency;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(data5.length > 3 && (data5.length > 6 || func1(data5) > 3)){
+if(data4.currency !== undefined){
+let data6 = data4.currency;
+const _errs13 = errors;
+if(errors === _errs13){
+if(typeof data6 === "string"){
+if(data6.length > 3 && (data6.length > 6 || func1(data6) > 3)){
 validate21.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
 else {
-if(!pattern5.test(data5)){
+if(!pattern6.test(data6)){
 validate21.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
@@ -576,23 +631,23 @@ validate21.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/p
 return false;
 }
 }
-var valid1 = _errs11 === errors;
+var valid1 = _errs13 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.locationId !== undefined){
-let data6 = data3.locationId;
-const _errs13 = errors;
-if(errors === _errs13){
-if(typeof data6 === "string"){
-if(data6.length > 36 && (data6.length > 72 || func1(data6) > 36)){
+if(data4.locationId !== undefined){
+let data7 = data4.locationId;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(data7.length > 36 && (data7.length > 72 || func1(data7) > 36)){
 validate21.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data6)){
+if(!pattern4.test(data7)){
 validate21.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -603,18 +658,18 @@ validate21.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#
 return false;
 }
 }
-var valid1 = _errs13 === errors;
+var valid1 = _errs15 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.referenceId !== undefined){
-let data7 = data3.referenceId;
-const _errs15 = errors;
-if(errors === _errs15){
-if(typeof data7 === "string"){
-if(data7.length > 200 && (data7.length > 400 || func1(data7) > 200)){
+if(data4.referenceId !== undefined){
+let data8 = data4.referenceId;
+const _errs17 = errors;
+if(errors === _errs17){
+if(typeof data8 === "string"){
+if(data8.length > 200 && (data8.length > 400 || func1(data8) > 200)){
 validate21.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -624,7 +679,7 @@ validate21.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"
 return false;
 }
 }
-var valid1 = _errs15 === errors;
+var valid1 = _errs17 === errors;
 }
 else {
 var valid1 = true;
@@ -639,23 +694,23 @@ validate21.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties
 return false;
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.id !== undefined){
-let data8 = data.id;
-const _errs17 = errors;
-if(errors === _errs17){
-if(typeof data8 === "string"){
-if(data8.length > 36 && (data8.length > 72 || func1(data8) > 36)){
+let data9 = data.id;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data9 === "string"){
+if(data9.length > 36 && (data9.length > 72 || func1(data9) > 36)){
 validate21.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data8)){
+if(!pattern4.test(data9)){
 validate21.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -666,10 +721,11 @@ validate21.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/i
 return false;
 }
 }
-var valid0 = _errs17 === errors;
+var valid0 = _errs19 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -685,10 +741,10 @@ return false;
 validate21.errors = vErrors;
 return errors === 0;
 }
-validate21.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
+validate21.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const ORDER_CANCELED = validate22;
-const schema33 = {"title":"OrderCanceled","type":"object","description":"An order has been canceled.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `ORDER_CANCELED`.","const":"ORDER_CANCELED","examples":["ORDER_CANCELED"]},"targetUuid":{"type":"string","description":"Id of the order.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_CANCELED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"}],"$id":"ORDER_CANCELED"};
+const schema33 = {"title":"OrderCanceled","type":"object","description":"An order has been canceled.","required":["type","targetUuid","targetId","createdAt","data","id"],"properties":{"type":{"type":"string","description":"Always `ORDER_CANCELED`.","const":"ORDER_CANCELED","examples":["ORDER_CANCELED"]},"targetUuid":{"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"targetId":{"title":"OrderId","type":"string","description":"Id of an order. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"title":"OrderEndedData","type":"object","description":"The completed or canceled order, with the prices of the time when it was placed.","required":["total","currency","locationId"],"properties":{"total":{"type":"integer","format":"int64","description":"Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.","minimum":0,"maximum":9007199254740991,"examples":[1584]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"referenceId":{"type":"string","description":"Reference to the order in the system that placed it. Absent if the order has none.","maxLength":200,"examples":["till-3-0042"]}},"examples":[{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"ORDER_CANCELED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","targetId":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"}],"$id":"ORDER_CANCELED"};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="ORDER_CANCELED" */;
@@ -704,7 +760,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.targetId === undefined) && (missing0 = "targetId"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))) || ((data.id === undefined) && (missing0 = "id"))){
 validate22.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -753,18 +809,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.createdAt !== undefined){
-let data2 = data.createdAt;
+if(data.targetId !== undefined){
+let data2 = data.targetId;
 const _errs5 = errors;
 if(errors === _errs5){
-if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 24 && (data2.length > 48 || func1(data2) > 24)){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
+validate22.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate22.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.createdAt !== undefined){
+let data3 = data.createdAt;
+const _errs7 = errors;
+if(errors === _errs7){
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(data3.length > 24 && (data3.length > 48 || func1(data3) > 24)){
 validate22.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
 else {
-if(!(formats0.validate(data2))){
+if(!(formats0.validate(data3))){
 validate22.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
@@ -776,43 +859,43 @@ return false;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.data !== undefined){
-let data3 = data.data;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let data4 = data.data;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
-if((((data3.total === undefined) && (missing1 = "total")) || ((data3.currency === undefined) && (missing1 = "currency"))) || ((data3.locationId === undefined) && (missing1 = "locationId"))){
+if((((data4.total === undefined) && (missing1 = "total")) || ((data4.currency === undefined) && (missing1 = "currency"))) || ((data4.locationId === undefined) && (missing1 = "locationId"))){
 validate22.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data3.total !== undefined){
-let data4 = data3.total;
-const _errs9 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+if(data4.total !== undefined){
+let data5 = data4.total;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
 validate22.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs9){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 9007199254740991 || isNaN(data4)){
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 9007199254740991 || isNaN(data5)){
 validate22.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
-if(data4 < 0 || isNaN(data4)){
+if(data5 < 0 || isNaN(data5)){
 validate22.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
-if(!(formats2.validate(data4))){
+if(!(formats2.validate(data5))){
 validate22.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
 return false;
 }
@@ -820,23 +903,23 @@ return false;
 }
 }
 }
-var valid1 = _errs9 === errors;
+var valid1 = _errs11 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.currency !== undefined){
-let data5 = data3.currency;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(data5.length > 3 && (data5.length > 6 || func1(data5) > 3)){
+if(data4.currency !== undefined){
+let data6 = data4.currency;
+const _errs13 = errors;
+if(errors === _errs13){
+if(typeof data6 === "string"){
+if(data6.length > 3 && (data6.length > 6 || func1(data6) > 3)){
 validate22.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
 else {
-if(!pattern5.test(data5)){
+if(!pattern6.test(data6)){
 validate22.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
@@ -847,23 +930,23 @@ validate22.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/p
 return false;
 }
 }
-var valid1 = _errs11 === errors;
+var valid1 = _errs13 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.locationId !== undefined){
-let data6 = data3.locationId;
-const _errs13 = errors;
-if(errors === _errs13){
-if(typeof data6 === "string"){
-if(data6.length > 36 && (data6.length > 72 || func1(data6) > 36)){
+if(data4.locationId !== undefined){
+let data7 = data4.locationId;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(data7.length > 36 && (data7.length > 72 || func1(data7) > 36)){
 validate22.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data6)){
+if(!pattern4.test(data7)){
 validate22.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -874,18 +957,18 @@ validate22.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#
 return false;
 }
 }
-var valid1 = _errs13 === errors;
+var valid1 = _errs15 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.referenceId !== undefined){
-let data7 = data3.referenceId;
-const _errs15 = errors;
-if(errors === _errs15){
-if(typeof data7 === "string"){
-if(data7.length > 200 && (data7.length > 400 || func1(data7) > 200)){
+if(data4.referenceId !== undefined){
+let data8 = data4.referenceId;
+const _errs17 = errors;
+if(errors === _errs17){
+if(typeof data8 === "string"){
+if(data8.length > 200 && (data8.length > 400 || func1(data8) > 200)){
 validate22.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"#/properties/data/properties/referenceId/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -895,7 +978,7 @@ validate22.errors = [{instancePath:instancePath+"/data/referenceId",schemaPath:"
 return false;
 }
 }
-var valid1 = _errs15 === errors;
+var valid1 = _errs17 === errors;
 }
 else {
 var valid1 = true;
@@ -910,23 +993,23 @@ validate22.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties
 return false;
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.id !== undefined){
-let data8 = data.id;
-const _errs17 = errors;
-if(errors === _errs17){
-if(typeof data8 === "string"){
-if(data8.length > 36 && (data8.length > 72 || func1(data8) > 36)){
+let data9 = data.id;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data9 === "string"){
+if(data9.length > 36 && (data9.length > 72 || func1(data9) > 36)){
 validate22.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data8)){
+if(!pattern4.test(data9)){
 validate22.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -937,10 +1020,11 @@ validate22.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/i
 return false;
 }
 }
-var valid0 = _errs17 === errors;
+var valid0 = _errs19 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -956,10 +1040,10 @@ return false;
 validate22.errors = vErrors;
 return errors === 0;
 }
-validate22.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
+validate22.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const PRODUCT_UPDATED = validate23;
-const schema34 = {"title":"ProductUpdated","type":"object","description":"A product at a location has been updated.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `PRODUCT_UPDATED`.","const":"PRODUCT_UPDATED","examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"ProductUpdatedData","description":"Location of the product. To see the change, get the product from the API.","required":["locationId"],"properties":{"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"}],"$id":"PRODUCT_UPDATED"};
+const schema34 = {"title":"ProductUpdated","type":"object","description":"A product at a location has been updated.","required":["type","targetUuid","targetId","createdAt","data","id"],"properties":{"type":{"type":"string","description":"Always `PRODUCT_UPDATED`.","const":"PRODUCT_UPDATED","examples":["PRODUCT_UPDATED"]},"targetUuid":{"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]},"targetId":{"title":"ProductId","type":"string","description":"Id of a product. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"ProductUpdatedData","description":"Location of the product. To see the change, get the product from the API.","required":["locationId"],"properties":{"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","targetId":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"}],"$id":"PRODUCT_UPDATED"};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="PRODUCT_UPDATED" */;
@@ -975,7 +1059,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.targetId === undefined) && (missing0 = "targetId"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))) || ((data.id === undefined) && (missing0 = "id"))){
 validate23.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -1024,18 +1108,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.createdAt !== undefined){
-let data2 = data.createdAt;
+if(data.targetId !== undefined){
+let data2 = data.targetId;
 const _errs5 = errors;
 if(errors === _errs5){
-if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 24 && (data2.length > 48 || func1(data2) > 24)){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
+validate23.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate23.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.createdAt !== undefined){
+let data3 = data.createdAt;
+const _errs7 = errors;
+if(errors === _errs7){
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(data3.length > 24 && (data3.length > 48 || func1(data3) > 24)){
 validate23.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
 else {
-if(!(formats0.validate(data2))){
+if(!(formats0.validate(data3))){
 validate23.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
@@ -1047,34 +1158,34 @@ return false;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.data !== undefined){
-let data3 = data.data;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let data4 = data.data;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
-if((data3.locationId === undefined) && (missing1 = "locationId")){
+if((data4.locationId === undefined) && (missing1 = "locationId")){
 validate23.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data3.locationId !== undefined){
-let data4 = data3.locationId;
-const _errs9 = errors;
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(data4.length > 36 && (data4.length > 72 || func1(data4) > 36)){
+if(data4.locationId !== undefined){
+let data5 = data4.locationId;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(data5.length > 36 && (data5.length > 72 || func1(data5) > 36)){
 validate23.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data4)){
+if(!pattern4.test(data5)){
 validate23.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -1093,23 +1204,23 @@ validate23.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties
 return false;
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.id !== undefined){
-let data5 = data.id;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data5 === "string"){
-if(data5.length > 36 && (data5.length > 72 || func1(data5) > 36)){
+let data6 = data.id;
+const _errs13 = errors;
+if(errors === _errs13){
+if(typeof data6 === "string"){
+if(data6.length > 36 && (data6.length > 72 || func1(data6) > 36)){
 validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data5)){
+if(!pattern4.test(data6)){
 validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -1120,10 +1231,11 @@ validate23.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/i
 return false;
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -1139,12 +1251,12 @@ return false;
 validate23.errors = vErrors;
 return errors === 0;
 }
-validate23.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
+validate23.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const CATEGORY_UPDATED = validate24;
-const schema35 = {"title":"CategoryUpdated","type":"object","description":"A category at a location has been updated, or a product in it.","required":["type","targetUuid","targetId","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `CATEGORY_UPDATED`.","const":"CATEGORY_UPDATED","examples":["CATEGORY_UPDATED"]},"targetUuid":{"type":["string","null"],"description":"Always `null`, because categories have no UUID. The header `X-Service-Event-Target-UUID` is left out.","maxLength":36,"examples":[null]},"targetId":{"type":"string","description":"Id of the category.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"CategoryUpdatedData","description":"Why the event was sent.","required":["cause","locationId"],"properties":{"cause":{"type":"object","title":"CategoryUpdateCause","description":"The update that caused the event.","required":["type"],"properties":{"type":{"type":"string","description":"- `CATEGORY_UPDATED`: the category itself was updated.\n- `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.\n\nLater releases may add causes.","pattern":"^[A-Z]+(_[A-Z]+)*$","maxLength":64,"examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product, if the update of a product is the cause.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]}}},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:12:44.031Z","data":{"cause":{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"0e6b94d7-c2f1-4835-9ad0-5b83e6f71c2d"}],"$id":"CATEGORY_UPDATED"};
-const pattern19 = new RegExp("^cat_[0-9a-f]{32}$", "u");
-const pattern20 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+const schema35 = {"title":"CategoryUpdated","type":"object","description":"A category at a location has been updated, or a product in it.","required":["type","targetUuid","targetId","createdAt","data","id"],"properties":{"type":{"type":"string","description":"Always `CATEGORY_UPDATED`.","const":"CATEGORY_UPDATED","examples":["CATEGORY_UPDATED"]},"targetUuid":{"type":["string","null"],"description":"Always `null`, because categories have no UUID. The header `X-Service-Event-Target-UUID` is left out.","maxLength":36,"examples":[null]},"targetId":{"title":"CategoryId","type":"string","description":"Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.","pattern":"^cat_[0-9a-f]{32}$","maxLength":36,"examples":["cat_5f0c2a9be1d84736a8c15e7d90b3f264"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"CategoryUpdatedData","description":"Why the event was sent.","required":["cause","locationId"],"properties":{"cause":{"type":"object","title":"CategoryUpdateCause","description":"The update that caused the event.","required":["type"],"properties":{"type":{"type":"string","description":"- `CATEGORY_UPDATED`: the category itself was updated.\n- `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.\n\nLater releases may add causes.","pattern":"^[A-Z]+(_[A-Z]+)*$","maxLength":64,"examples":["PRODUCT_UPDATED"]},"targetUuid":{"type":"string","description":"Id of the product, if the update of a product is the cause.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"]}}},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"CATEGORY_UPDATED","targetUuid":null,"targetId":"cat_5f0c2a9be1d84736a8c15e7d90b3f264","createdAt":"2026-11-06T09:12:44.031Z","data":{"cause":{"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"},"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"0e6b94d7-c2f1-4835-9ad0-5b83e6f71c2d"}],"$id":"CATEGORY_UPDATED"};
+const pattern23 = new RegExp("^cat_[0-9a-f]{32}$", "u");
+const pattern24 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="CATEGORY_UPDATED" */;
@@ -1160,7 +1272,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.targetId === undefined) && (missing0 = "targetId"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.targetId === undefined) && (missing0 = "targetId"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))) || ((data.id === undefined) && (missing0 = "id"))){
 validate24.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -1213,7 +1325,7 @@ validate24.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/proper
 return false;
 }
 else {
-if(!pattern19.test(data2)){
+if(!pattern23.test(data2)){
 validate24.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^cat_[0-9a-f]{32}$"},message:"must match pattern \""+"^cat_[0-9a-f]{32}$"+"\""}];
 return false;
 }
@@ -1291,7 +1403,7 @@ validate24.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#
 return false;
 }
 else {
-if(!pattern20.test(data6)){
+if(!pattern24.test(data6)){
 validate24.errors = [{instancePath:instancePath+"/data/cause/type",schemaPath:"#/properties/data/properties/cause/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""}];
 return false;
 }
@@ -1432,7 +1544,7 @@ return errors === 0;
 validate24.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const FISCAL_DAY_END = validate25;
-const schema36 = {"title":"FiscalDayEnd","type":"object","description":"The fiscal day has ended at a location.","required":["type","targetUuid","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `FISCAL_DAY_END`.","const":"FISCAL_DAY_END","examples":["FISCAL_DAY_END"]},"targetUuid":{"type":"string","description":"Id of the location.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"FiscalDayEndData","description":"The day that ended, and its orders. Orders canceled before the close are not counted.","required":["fiscalDay","orderCount","total","currency","locationName","locationId"],"properties":{"fiscalDay":{"type":"string","description":"Date of the fiscal day.","format":"date","maxLength":10,"examples":["2026-11-06"]},"orderCount":{"type":"integer","format":"int64","description":"Number of orders of the day, at most 500,000. The next day counts the rest.","minimum":0,"maximum":9007199254740991,"examples":[148]},"total":{"type":"integer","format":"int64","description":"Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.","minimum":0,"maximum":9007199254740991,"examples":[231642]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationName":{"type":"string","description":"Name of the location.","maxLength":200,"examples":["Canal Café"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"}],"$id":"FISCAL_DAY_END"};
+const schema36 = {"title":"FiscalDayEnd","type":"object","description":"The fiscal day has ended at a location.","required":["type","targetUuid","targetId","createdAt","data","id"],"properties":{"type":{"type":"string","description":"Always `FISCAL_DAY_END`.","const":"FISCAL_DAY_END","examples":["FISCAL_DAY_END"]},"targetUuid":{"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"targetId":{"title":"LocationId","type":"string","description":"Id of a location. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"FiscalDayEndData","description":"The day that ended, and its orders. Orders canceled before the close are not counted.","required":["fiscalDay","orderCount","total","currency","locationName","locationId"],"properties":{"fiscalDay":{"type":"string","description":"Date of the fiscal day.","format":"date","maxLength":10,"examples":["2026-11-06"]},"orderCount":{"type":"integer","format":"int64","description":"Number of orders of the day, at most 500,000. The next day counts the rest.","minimum":0,"maximum":9007199254740991,"examples":[148]},"total":{"type":"integer","format":"int64","description":"Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.","minimum":0,"maximum":9007199254740991,"examples":[231642]},"currency":{"type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"locationName":{"type":"string","description":"Name of the location.","maxLength":200,"examples":["Canal Café"]},"locationId":{"title":"EventLocationId","type":"string","description":"Id of the location of the event.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"]}}},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","targetId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"}],"$id":"FISCAL_DAY_END"};
 const formats18 = require("ajv-formats/dist/formats").fullFormats.date;
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -1449,7 +1561,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.targetId === undefined) && (missing0 = "targetId"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))) || ((data.id === undefined) && (missing0 = "id"))){
 validate25.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -1498,18 +1610,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.createdAt !== undefined){
-let data2 = data.createdAt;
+if(data.targetId !== undefined){
+let data2 = data.targetId;
 const _errs5 = errors;
 if(errors === _errs5){
-if(errors === _errs5){
 if(typeof data2 === "string"){
-if(data2.length > 24 && (data2.length > 48 || func1(data2) > 24)){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
+validate25.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate25.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.createdAt !== undefined){
+let data3 = data.createdAt;
+const _errs7 = errors;
+if(errors === _errs7){
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(data3.length > 24 && (data3.length > 48 || func1(data3) > 24)){
 validate25.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
 else {
-if(!(formats0.validate(data2))){
+if(!(formats0.validate(data3))){
 validate25.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
@@ -1521,35 +1660,35 @@ return false;
 }
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.data !== undefined){
-let data3 = data.data;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let data4 = data.data;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing1;
-if(((((((data3.fiscalDay === undefined) && (missing1 = "fiscalDay")) || ((data3.orderCount === undefined) && (missing1 = "orderCount"))) || ((data3.total === undefined) && (missing1 = "total"))) || ((data3.currency === undefined) && (missing1 = "currency"))) || ((data3.locationName === undefined) && (missing1 = "locationName"))) || ((data3.locationId === undefined) && (missing1 = "locationId"))){
+if(((((((data4.fiscalDay === undefined) && (missing1 = "fiscalDay")) || ((data4.orderCount === undefined) && (missing1 = "orderCount"))) || ((data4.total === undefined) && (missing1 = "total"))) || ((data4.currency === undefined) && (missing1 = "currency"))) || ((data4.locationName === undefined) && (missing1 = "locationName"))) || ((data4.locationId === undefined) && (missing1 = "locationId"))){
 validate25.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data3.fiscalDay !== undefined){
-let data4 = data3.fiscalDay;
-const _errs9 = errors;
-if(errors === _errs9){
-if(errors === _errs9){
-if(typeof data4 === "string"){
-if(data4.length > 10 && (data4.length > 20 || func1(data4) > 10)){
+if(data4.fiscalDay !== undefined){
+let data5 = data4.fiscalDay;
+const _errs11 = errors;
+if(errors === _errs11){
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(data5.length > 10 && (data5.length > 20 || func1(data5) > 10)){
 validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/maxLength",keyword:"maxLength",params:{limit: 10},message:"must NOT have more than 10 characters"}];
 return false;
 }
 else {
-if(!(formats18.validate(data4))){
+if(!(formats18.validate(data5))){
 validate25.errors = [{instancePath:instancePath+"/data/fiscalDay",schemaPath:"#/properties/data/properties/fiscalDay/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
 return false;
 }
@@ -1561,66 +1700,33 @@ return false;
 }
 }
 }
-var valid1 = _errs9 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data3.orderCount !== undefined){
-let data5 = data3.orderCount;
-const _errs11 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate25.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs11){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 9007199254740991 || isNaN(data5)){
-validate25.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
-return false;
-}
-else {
-if(data5 < 0 || isNaN(data5)){
-validate25.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-else {
-if(!(formats2.validate(data5))){
-validate25.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
-return false;
-}
-}
-}
-}
-}
 var valid1 = _errs11 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.total !== undefined){
-let data6 = data3.total;
+if(data4.orderCount !== undefined){
+let data6 = data4.orderCount;
 const _errs13 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate25.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate25.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs13){
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 9007199254740991 || isNaN(data6)){
-validate25.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
+validate25.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
 if(data6 < 0 || isNaN(data6)){
-validate25.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate25.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats2.validate(data6))){
-validate25.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+validate25.errors = [{instancePath:instancePath+"/data/orderCount",schemaPath:"#/properties/data/properties/orderCount/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
 return false;
 }
 }
@@ -1633,17 +1739,50 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.currency !== undefined){
-let data7 = data3.currency;
+if(data4.total !== undefined){
+let data7 = data4.total;
 const _errs15 = errors;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+validate25.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
 if(errors === _errs15){
-if(typeof data7 === "string"){
-if(data7.length > 3 && (data7.length > 6 || func1(data7) > 3)){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 9007199254740991 || isNaN(data7)){
+validate25.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
+return false;
+}
+else {
+if(data7 < 0 || isNaN(data7)){
+validate25.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+else {
+if(!(formats2.validate(data7))){
+validate25.errors = [{instancePath:instancePath+"/data/total",schemaPath:"#/properties/data/properties/total/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid1 = _errs15 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data4.currency !== undefined){
+let data8 = data4.currency;
+const _errs17 = errors;
+if(errors === _errs17){
+if(typeof data8 === "string"){
+if(data8.length > 3 && (data8.length > 6 || func1(data8) > 3)){
 validate25.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
 return false;
 }
 else {
-if(!pattern5.test(data7)){
+if(!pattern6.test(data8)){
 validate25.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/properties/data/properties/currency/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{3}$"},message:"must match pattern \""+"^[A-Z]{3}$"+"\""}];
 return false;
 }
@@ -1654,18 +1793,18 @@ validate25.errors = [{instancePath:instancePath+"/data/currency",schemaPath:"#/p
 return false;
 }
 }
-var valid1 = _errs15 === errors;
+var valid1 = _errs17 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.locationName !== undefined){
-let data8 = data3.locationName;
-const _errs17 = errors;
-if(errors === _errs17){
-if(typeof data8 === "string"){
-if(data8.length > 200 && (data8.length > 400 || func1(data8) > 200)){
+if(data4.locationName !== undefined){
+let data9 = data4.locationName;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data9 === "string"){
+if(data9.length > 200 && (data9.length > 400 || func1(data9) > 200)){
 validate25.errors = [{instancePath:instancePath+"/data/locationName",schemaPath:"#/properties/data/properties/locationName/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
@@ -1675,23 +1814,23 @@ validate25.errors = [{instancePath:instancePath+"/data/locationName",schemaPath:
 return false;
 }
 }
-var valid1 = _errs17 === errors;
+var valid1 = _errs19 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data3.locationId !== undefined){
-let data9 = data3.locationId;
-const _errs19 = errors;
-if(errors === _errs19){
-if(typeof data9 === "string"){
-if(data9.length > 36 && (data9.length > 72 || func1(data9) > 36)){
+if(data4.locationId !== undefined){
+let data10 = data4.locationId;
+const _errs21 = errors;
+if(errors === _errs21){
+if(typeof data10 === "string"){
+if(data10.length > 36 && (data10.length > 72 || func1(data10) > 36)){
 validate25.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data9)){
+if(!pattern4.test(data10)){
 validate25.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#/properties/data/properties/locationId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -1702,7 +1841,7 @@ validate25.errors = [{instancePath:instancePath+"/data/locationId",schemaPath:"#
 return false;
 }
 }
-var valid1 = _errs19 === errors;
+var valid1 = _errs21 === errors;
 }
 else {
 var valid1 = true;
@@ -1719,23 +1858,23 @@ validate25.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties
 return false;
 }
 }
-var valid0 = _errs7 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.id !== undefined){
-let data10 = data.id;
-const _errs21 = errors;
-if(errors === _errs21){
-if(typeof data10 === "string"){
-if(data10.length > 36 && (data10.length > 72 || func1(data10) > 36)){
+let data11 = data.id;
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data11 === "string"){
+if(data11.length > 36 && (data11.length > 72 || func1(data11) > 36)){
 validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data10)){
+if(!pattern4.test(data11)){
 validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -1746,10 +1885,11 @@ validate25.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/i
 return false;
 }
 }
-var valid0 = _errs21 === errors;
+var valid0 = _errs23 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -1765,10 +1905,10 @@ return false;
 validate25.errors = vErrors;
 return errors === 0;
 }
-validate25.evaluated = {"props":{"type":true,"targetUuid":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
+validate25.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
 export const TEST = validate26;
-const schema37 = {"title":"TestEvent","type":"object","description":"An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.","required":["type","createdAt","data"],"properties":{"type":{"type":"string","description":"Always `TEST`.","const":"TEST","examples":["TEST"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"TestEventData","description":"No fields. Later releases may add fields.","additionalProperties":true,"examples":[{}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"}],"$id":"TEST"};
+const schema37 = {"title":"TestEvent","type":"object","description":"An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.","required":["type","targetUuid","targetId","createdAt","data","id"],"properties":{"type":{"type":"string","description":"Always `TEST`.","const":"TEST","examples":["TEST"]},"targetUuid":{"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]},"targetId":{"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"TestEventData","description":"No fields. Later releases may add fields.","additionalProperties":true,"examples":[{}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"TEST","targetUuid":"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95","targetId":"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"}],"$id":"TEST"};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="TEST" */;
@@ -1784,7 +1924,7 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((data.type === undefined) && (missing0 = "type")) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))){
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.targetId === undefined) && (missing0 = "targetId"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))) || ((data.id === undefined) && (missing0 = "id"))){
 validate26.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -1806,18 +1946,72 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.createdAt !== undefined){
-let data1 = data.createdAt;
+if(data.targetUuid !== undefined){
+let data1 = data.targetUuid;
 const _errs3 = errors;
 if(errors === _errs3){
-if(errors === _errs3){
 if(typeof data1 === "string"){
-if(data1.length > 24 && (data1.length > 48 || func1(data1) > 24)){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
+validate26.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data1)){
+validate26.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.targetId !== undefined){
+let data2 = data.targetId;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
+validate26.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate26.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.createdAt !== undefined){
+let data3 = data.createdAt;
+const _errs7 = errors;
+if(errors === _errs7){
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(data3.length > 24 && (data3.length > 48 || func1(data3) > 24)){
 validate26.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
 return false;
 }
 else {
-if(!(formats0.validate(data1))){
+if(!(formats0.validate(data3))){
 validate26.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
@@ -1829,40 +2023,40 @@ return false;
 }
 }
 }
-var valid0 = _errs3 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.data !== undefined){
-let data2 = data.data;
-const _errs5 = errors;
-if(errors === _errs5){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+let data4 = data.data;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 }
 else {
 validate26.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs5 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.id !== undefined){
-let data3 = data.id;
-const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data3 === "string"){
-if(data3.length > 36 && (data3.length > 72 || func1(data3) > 36)){
+let data5 = data.id;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data5 === "string"){
+if(data5.length > 36 && (data5.length > 72 || func1(data5) > 36)){
 validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data3)){
+if(!pattern4.test(data5)){
 validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -1873,10 +2067,12 @@ validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/i
 return false;
 }
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
+}
+}
 }
 }
 }
@@ -1891,5 +2087,5 @@ return false;
 validate26.errors = vErrors;
 return errors === 0;
 }
-validate26.evaluated = {"props":{"type":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
+validate26.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 

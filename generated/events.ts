@@ -36,7 +36,7 @@ export interface components {
              */
             "x-service-event-type": string;
             /**
-             * @description The event's `targetUuid`. Absent if it is missing or `null`.
+             * @description The event's `targetUuid`. Absent if it is `null`.
              * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
              */
             "x-service-event-target-uuid"?: string;
@@ -73,6 +73,12 @@ export interface components {
             "webhook-signature"?: string;
         };
         /**
+         * OrderId
+         * @description Id of an order. The server sets it; it never changes.
+         * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
+         */
+        OrderId: string;
+        /**
          * EventTime
          * Format: date-time
          * @description When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.
@@ -97,6 +103,7 @@ export interface components {
          * @example {
          *       "type": "ORDER_PLACED",
          *       "targetUuid": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "targetId": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
          *       "createdAt": "2026-11-06T12:31:08.214Z",
          *       "data": {
          *         "itemNames": [
@@ -125,11 +132,8 @@ export interface components {
              * @constant
              */
             type: "ORDER_PLACED";
-            /**
-             * @description Id of the order.
-             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
-             */
-            targetUuid: string;
+            targetUuid: components["schemas"]["OrderId"];
+            targetId: components["schemas"]["OrderId"];
             createdAt: components["schemas"]["EventTime"];
             /**
              * OrderPlacedData
@@ -181,7 +185,7 @@ export interface components {
                  */
                 referenceId?: string;
             };
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
         /**
          * OrderEndedData
@@ -218,6 +222,7 @@ export interface components {
          * @example {
          *       "type": "ORDER_COMPLETED",
          *       "targetUuid": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "targetId": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
          *       "createdAt": "2026-11-06T12:48:51.730Z",
          *       "data": {
          *         "total": 1584,
@@ -235,14 +240,11 @@ export interface components {
              * @constant
              */
             type: "ORDER_COMPLETED";
-            /**
-             * @description Id of the order.
-             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
-             */
-            targetUuid: string;
+            targetUuid: components["schemas"]["OrderId"];
+            targetId: components["schemas"]["OrderId"];
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
         /**
          * OrderCanceled
@@ -250,6 +252,7 @@ export interface components {
          * @example {
          *       "type": "ORDER_CANCELED",
          *       "targetUuid": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "targetId": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
          *       "createdAt": "2026-11-06T12:48:51.730Z",
          *       "data": {
          *         "total": 1584,
@@ -267,21 +270,25 @@ export interface components {
              * @constant
              */
             type: "ORDER_CANCELED";
-            /**
-             * @description Id of the order.
-             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
-             */
-            targetUuid: string;
+            targetUuid: components["schemas"]["OrderId"];
+            targetId: components["schemas"]["OrderId"];
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
+        /**
+         * ProductId
+         * @description Id of a product. The server sets it; it never changes.
+         * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+         */
+        ProductId: string;
         /**
          * ProductUpdated
          * @description A product at a location has been updated.
          * @example {
          *       "type": "PRODUCT_UPDATED",
          *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "targetId": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
          *       "createdAt": "2026-11-06T09:12:44.031Z",
          *       "data": {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
@@ -296,11 +303,8 @@ export interface components {
              * @constant
              */
             type: "PRODUCT_UPDATED";
-            /**
-             * @description Id of the product.
-             * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
-             */
-            targetUuid: string;
+            targetUuid: components["schemas"]["ProductId"];
+            targetId: components["schemas"]["ProductId"];
             createdAt: components["schemas"]["EventTime"];
             /**
              * ProductUpdatedData
@@ -309,8 +313,14 @@ export interface components {
             data: {
                 locationId: components["schemas"]["EventLocationId"];
             };
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
+        /**
+         * CategoryId
+         * @description Id of a category: `cat_` followed by 32 hexadecimal digits. The server sets it; it never changes.
+         * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
+         */
+        CategoryId: string;
         /**
          * CategoryUpdated
          * @description A category at a location has been updated, or a product in it.
@@ -341,11 +351,7 @@ export interface components {
              * @example null
              */
             targetUuid: string | null;
-            /**
-             * @description Id of the category.
-             * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
-             */
-            targetId: string;
+            targetId: components["schemas"]["CategoryId"];
             createdAt: components["schemas"]["EventTime"];
             /**
              * CategoryUpdatedData
@@ -373,14 +379,21 @@ export interface components {
                 };
                 locationId: components["schemas"]["EventLocationId"];
             };
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
+        /**
+         * LocationId
+         * @description Id of a location. The server sets it; it never changes.
+         * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
+         */
+        LocationId: string;
         /**
          * FiscalDayEnd
          * @description The fiscal day has ended at a location.
          * @example {
          *       "type": "FISCAL_DAY_END",
          *       "targetUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "targetId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *       "createdAt": "2026-11-07T03:00:00.000Z",
          *       "data": {
          *         "fiscalDay": "2026-11-06",
@@ -400,11 +413,8 @@ export interface components {
              * @constant
              */
             type: "FISCAL_DAY_END";
-            /**
-             * @description Id of the location.
-             * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
-             */
-            targetUuid: string;
+            targetUuid: components["schemas"]["LocationId"];
+            targetId: components["schemas"]["LocationId"];
             createdAt: components["schemas"]["EventTime"];
             /**
              * FiscalDayEndData
@@ -441,13 +451,21 @@ export interface components {
                 locationName: string;
                 locationId: components["schemas"]["EventLocationId"];
             };
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
+        /**
+         * IntegrationId
+         * @description Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.
+         * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+         */
+        IntegrationId: string;
         /**
          * TestEvent
          * @description An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.
          * @example {
          *       "type": "TEST",
+         *       "targetUuid": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "targetId": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "createdAt": "2026-11-06T08:30:00.000Z",
          *       "data": {},
          *       "id": "90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"
@@ -460,6 +478,8 @@ export interface components {
              * @constant
              */
             type: "TEST";
+            targetUuid: components["schemas"]["IntegrationId"];
+            targetId: components["schemas"]["IntegrationId"];
             createdAt: components["schemas"]["EventTime"];
             /**
              * TestEventData
@@ -469,7 +489,7 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
     };
     responses: never;
@@ -503,25 +523,25 @@ export const eventCatalog = {
     description: "An order has been placed at a location.",
     subscribable: true,
     schema: orderPlacedSchema,
-    example: {"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"},
+    example: {"type":"ORDER_PLACED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","targetId":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:31:08.214Z","data":{"itemNames":["Flat white","Apple pie"],"itemTags":["coffee","hot","pastry"],"spotName":"Table 4","total":1584,"currency":"EUR","zoneName":"Terrace","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"},
   },
   ORDER_COMPLETED: {
     description: "An order has been completed.",
     subscribable: true,
     schema: orderCompletedSchema,
-    example: {"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"},
+    example: {"type":"ORDER_COMPLETED","targetUuid":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","targetId":"c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4","createdAt":"2026-11-06T12:48:51.730Z","data":{"total":1584,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-3-0042"},"id":"a1c7e5f2-64b9-4d08-93f1-2e7b8c0d5a46"},
   },
   ORDER_CANCELED: {
     description: "An order has been canceled.",
     subscribable: true,
     schema: orderCanceledSchema,
-    example: {"type":"ORDER_CANCELED","targetUuid":"4d07c9e2-b86a-4153-8e9f-c5a1d72f3b60","createdAt":"2026-11-06T12:33:05.119Z","data":{"total":535,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-1-0917"},"id":"5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"},
+    example: {"type":"ORDER_CANCELED","targetUuid":"4d07c9e2-b86a-4153-8e9f-c5a1d72f3b60","targetId":"4d07c9e2-b86a-4153-8e9f-c5a1d72f3b60","createdAt":"2026-11-06T12:33:05.119Z","data":{"total":535,"currency":"EUR","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","referenceId":"till-1-0917"},"id":"5e90b3d7-2f18-4ca6-b75d-c3a1f8e40629"},
   },
   PRODUCT_UPDATED: {
     description: "A product at a location has been updated.",
     subscribable: true,
     schema: productUpdatedSchema,
-    example: {"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"},
+    example: {"type":"PRODUCT_UPDATED","targetUuid":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","targetId":"d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92","createdAt":"2026-11-06T09:12:44.031Z","data":{"locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46"},
   },
   CATEGORY_UPDATED: {
     description: "A category at a location has been updated, or a product in it.",
@@ -533,13 +553,13 @@ export const eventCatalog = {
     description: "The fiscal day has ended at a location.",
     subscribable: true,
     schema: fiscalDayEndSchema,
-    example: {"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"},
+    example: {"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","targetId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"},
   },
   TEST: {
     description: "Someone tests the integration.",
     subscribable: false,
     schema: testEventSchema,
-    example: {"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"},
+    example: {"type":"TEST","targetUuid":"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95","targetId":"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"},
   },
 } as const satisfies {
   readonly [Type in EventType]: {

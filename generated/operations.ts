@@ -3534,6 +3534,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "target_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "since",
         "in": "query",
         "type": "string",
@@ -3601,7 +3607,19 @@ export const operationTable = {
     "needsKey": true,
     "parameters": [
       {
+        "name": "integration_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "last_outcome",
         "in": "query",
         "type": "string",
         "required": false
@@ -3613,13 +3631,7 @@ export const operationTable = {
         "required": false
       },
       {
-        "name": "integration_id",
-        "in": "query",
-        "type": "string",
-        "required": false
-      },
-      {
-        "name": "target_uuid",
+        "name": "target_id",
         "in": "query",
         "type": "string",
         "required": false

@@ -29,7 +29,7 @@ export interface PlacedOrder {
 export function orderPlaced(order: PlacedOrder, occasion: Occasion): OutboxEntry {
   const { orderId, itemNames, itemTags, spotName, zoneName, total, currency, referenceId } = order;
   return announce('ORDER_PLACED', occasion, {
-    targetUuid: orderId,
+    targetId: orderId,
     data: {
       itemNames: [...itemNames],
       itemTags: [...new Set(itemTags)],
@@ -57,14 +57,14 @@ export function orderEnded(
   occasion: Occasion,
 ): OutboxEntry {
   return announce(status === 'completed' ? 'ORDER_COMPLETED' : 'ORDER_CANCELED', occasion, {
-    targetUuid: id,
+    targetId: id,
     data: { total, currency, ...(referenceId === undefined ? {} : { referenceId }) },
   });
 }
 
 /** `PRODUCT_UPDATED`: a product has been changed. New products are not announced. */
 export function productUpdated(productId: string, occasion: Occasion): OutboxEntry {
-  return announce('PRODUCT_UPDATED', occasion, { targetUuid: productId, data: {} });
+  return announce('PRODUCT_UPDATED', occasion, { targetId: productId, data: {} });
 }
 
 /**
@@ -91,13 +91,13 @@ export interface EndedFiscalDay {
 export function fiscalDayEnded(day: EndedFiscalDay, occasion: Occasion): OutboxEntry {
   const { fiscalDay, orderCount, total, currency, locationName } = day;
   const data = { fiscalDay, orderCount, total, currency, locationName };
-  return announce('FISCAL_DAY_END', occasion, { targetUuid: occasion.locationId, data });
+  return announce('FISCAL_DAY_END', occasion, { targetId: occasion.locationId, data });
 }
 
 function announce(
   type: OutboxEntry['type'],
   { eventId, locationId, at, traceparent }: Occasion,
-  { targetUuid, targetId, data }: Pick<OutboxEntry, 'data'> & Partial<OutboxEntry>,
+  { targetId, data }: Pick<OutboxEntry, 'targetId' | 'data'>,
 ): OutboxEntry {
-  return { id: eventId, type, targetUuid, targetId, locationId, createdAt: at, traceparent, data };
+  return { id: eventId, type, targetId, locationId, createdAt: at, traceparent, data };
 }

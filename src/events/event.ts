@@ -7,10 +7,8 @@ export interface EventContent {
   /** UUID of the event: the `webhook-id` of every attempt to deliver it. */
   readonly id: string;
   readonly type: EventType;
-  /** UUID of the resource that the event is about, if it has one. */
-  readonly targetUuid: string | undefined;
-  /** Id of a resource that has no UUID: a category's. */
-  readonly targetId: string | undefined;
+  /** Id of what the event is about: a UUID, except a category's. */
+  readonly targetId: string;
   /** The location where it happened; only test events have none. */
   readonly locationId: string | undefined;
   readonly createdAt: Date;

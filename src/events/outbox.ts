@@ -5,17 +5,16 @@
  */
 import { ProblemError } from '../errors/problem-error.ts';
 import type { EventType, OutboxEntry } from './event.ts';
+import { fromTargetFields, toTargetFields, type TargetFields } from './target.ts';
 
 /** The collections whose documents have an outbox. */
 export type OutboxCollection = 'orders' | 'products' | 'categories' | 'fiscal_days';
 export const outboxCollections: readonly OutboxCollection[] = ['orders', 'products', 'categories', 'fiscal_days'];
 
 /** An {@link OutboxEntry} in the database. */
-export interface OutboxDocument {
+export interface OutboxDocument extends TargetFields {
   id: string;
   type: EventType;
-  target_uuid?: string;
-  target_id?: string;
   location_id: string;
   created_at: Date;
   traceparent?: string;
@@ -39,11 +38,10 @@ export const outboxIndex = {
 
 /** Converts events to their form in the `outbox` of a document. */
 export function toOutboxDocuments(entries: readonly OutboxEntry[]): OutboxDocument[] {
-  return entries.map(({ id, type, targetUuid, targetId, locationId, createdAt, traceparent, data }) => ({
+  return entries.map(({ id, type, targetId, locationId, createdAt, traceparent, data }) => ({
     id,
     type,
-    ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
-    ...(targetId === undefined ? {} : { target_id: targetId }),
+    ...toTargetFields(targetId),
     location_id: locationId,
     created_at: createdAt,
     ...(traceparent === undefined ? {} : { traceparent }),
@@ -53,11 +51,11 @@ export function toOutboxDocuments(entries: readonly OutboxEntry[]): OutboxDocume
 
 /** Reads events from the `outbox` of a document. */
 export function fromOutboxDocuments(documents: readonly OutboxDocument[]): OutboxEntry[] {
-  return documents.map(({ id, type, target_uuid, target_id, location_id, created_at, traceparent, data }) => ({
+  return documents.map(({ id, type, location_id, created_at, traceparent, data, ...target }) => ({
     id,
     type,
-    targetUuid: target_uuid,
-    targetId: target_id,
+    // Every announced event has one.
+    targetId: fromTargetFields(target) ?? '',
     locationId: location_id,
     createdAt: created_at,
     traceparent,

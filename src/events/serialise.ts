@@ -2,6 +2,7 @@ import type { ValidateFunction } from 'ajv';
 import * as validators from '../../generated/event-validators.js';
 import type { EventPayload } from '../../generated/events.ts';
 import type { EventContent } from './event.ts';
+import { targetUuidOf } from './target.ts';
 
 /** An event that does not match the published schema of its type. It is never sent. */
 export class InvalidEventError extends Error {
@@ -27,18 +28,19 @@ export function serialiseEvent(event: EventContent): Uint8Array {
  * @throws InvalidEventError
  */
 export function toPayload(event: EventContent): EventPayload {
-  const { id, type, createdAt } = event;
-  const payload: unknown = { type, ...target(event), createdAt: createdAt.toISOString(), data: dataOf(event), id };
+  const { id, type, targetId } = event;
+  const payload: unknown = {
+    type,
+    targetUuid: targetUuidOf(targetId),
+    targetId,
+    createdAt: event.createdAt.toISOString(),
+    data: dataOf(event),
+    id,
+  };
   const validate: ValidateFunction<EventPayload> = validators[type];
   if (validate(payload)) return payload;
   const reasons = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message ?? ''}`);
   throw new InvalidEventError(event, reasons.join(', '));
-}
-
-/** `targetUuid` is `null` if the resource has none; then `targetId` identifies it. */
-function target({ targetUuid, targetId }: EventContent): object {
-  if (targetUuid !== undefined) return { targetUuid };
-  return targetId === undefined ? {} : { targetUuid: null, targetId };
 }
 
 function dataOf({ locationId, data }: EventContent): object {

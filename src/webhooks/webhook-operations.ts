@@ -1,6 +1,6 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import { revisionTag } from '../http/conditional.ts';
-import type { OperationHandlers } from '../http/operation.ts';
+import type { OperationHandlers, OperationInput } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
 import type { Integration } from '../integrations/integration.ts';
 import type { Integrations } from '../integrations/integrations.ts';
@@ -116,13 +116,11 @@ export function webhookOperations({
     },
 
     listAllDeliveries(input) {
-      const { status, event_type: eventType, integration_id: integrationId } = input.query;
-      const { target_uuid: targetUuid, since, until } = input.query;
-      const find = async (): Promise<Listing<{ delivery: Delivery; integration: Integration }>> => {
-        const stored = await statusFilter(status, integrationId);
+      const { integration_id: integrationId, ...query } = input.query;
+      const find = async (): Promise<ShownListing> => {
+        const stored = await statusFilter(query.status, integrationId);
         if (stored === undefined) return emptyListing;
-        const span = { since: toInstant(since), until: toInstant(until) };
-        const listing = deliveries.list({ ...stored, integrationId, eventType, targetUuid, ...span });
+        const listing = deliveries.list({ ...filterOf(query), ...stored, integrationId });
         return withLookUp(listing, async (found) => {
           const known = await integrations.findMany(found.map((delivery) => delivery.integrationId));
           // Those of deleted integrations are left out until they are removed.
@@ -135,19 +133,12 @@ export function webhookOperations({
       return answerPage(input, find, ({ delivery, integration }) => representListedDelivery(delivery, integration));
     },
     listDeliveries(input) {
-      const { status, last_outcome: lastOutcome, event_type: eventType, since, until } = input.query;
-      const find = async (): Promise<Listing<{ delivery: Delivery; integration: Integration }>> => {
+      const { query } = input;
+      const find = async (): Promise<ShownListing> => {
         const integration = await integrations.get(input.path.id);
-        const stored = status === undefined ? undefined : storedStatus(status, integration);
-        if (status !== undefined && stored === undefined) return emptyListing;
-        const span = { since: toInstant(since), until: toInstant(until) };
-        const listing = deliveries.list({
-          integrationId: integration.id,
-          status: stored,
-          lastOutcome,
-          eventType,
-          ...span,
-        });
+        const status = query.status === undefined ? undefined : storedStatus(query.status, integration);
+        if (query.status !== undefined && status === undefined) return emptyListing;
+        const listing = deliveries.list({ ...filterOf(query), status, integrationId: integration.id });
         return withLookUp(listing, () => (delivery) => ({ delivery, integration }));
       };
       return answerPage(input, find, ({ delivery, integration }) => representListedDelivery(delivery, integration));
@@ -169,6 +160,20 @@ export function webhookOperations({
       return answerPage(input, find, representAttempt);
     },
   };
+}
+
+type ShownListing = Listing<{ delivery: Delivery; integration: Integration }>;
+type DeliveryQuery = OperationInput<'listDeliveries'>['query'];
+
+/** The filters that both lists of deliveries have, except the status. */
+function filterOf({
+  last_outcome: lastOutcome,
+  event_type: eventType,
+  target_id: targetId,
+  since,
+  until,
+}: DeliveryQuery): DeliveryFilter {
+  return { lastOutcome, eventType, targetId, since: toInstant(since), until: toInstant(until) };
 }
 
 /** A delivery that was just created and will be sent. */

@@ -24,13 +24,13 @@ export function storedStatus(shown: ShownStatus, { status }: Pick<Integration, '
 
 /** A delivery as lists show it. Fields that are not set are absent. */
 export function representListedDelivery(delivery: Delivery, integration: Integration): Schemas['DeliveryListItem'] {
-  const { replayId, targetUuid, finishedAt } = delivery;
+  const { replayId, targetId, finishedAt } = delivery;
   const status = shownStatus(delivery.status, integration);
   return {
     id: delivery.id,
     event_id: delivery.eventId,
     event_type: delivery.eventType,
-    ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
+    ...(targetId === undefined ? {} : { target_id: targetId }),
     integration_id: delivery.integrationId,
     integration_name: integration.name,
     ...(replayId === undefined ? {} : { replay_id: replayId }),

@@ -84,7 +84,7 @@ async function fill(): Promise<void> {
       eventType: 'ORDER_PLACED' as const,
       integrationId,
       body,
-      targetUuid: undefined,
+      targetId: undefined,
       eventCreatedAt: new Date(start + (first + offset) * 1_000),
     }));
     await deliveries.insertMissing(some, new Date(start + first * 1_000));

@@ -33,8 +33,7 @@ async function transport({ url, secrets, data, seconds }: TransportOptions): Pro
     const entry = {
       id,
       type: 'ORDER_PLACED',
-      targetUuid: orderId,
-      targetId: undefined,
+      targetId: orderId,
       createdAt: new Date(),
     } as const;
     return { id, orderId, bytes: serialiseEvent({ ...entry, locationId: randomUUID(), data }) };
@@ -49,7 +48,7 @@ async function transport({ url, secrets, data, seconds }: TransportOptions): Pro
       const loop = async (): Promise<void> => {
         while (performance.now() < end) {
           const { id, orderId, bytes } = body();
-          const message = { eventId: id, eventType: 'ORDER_PLACED', targetUuid: orderId, body: bytes };
+          const message = { eventId: id, eventType: 'ORDER_PLACED', targetId: orderId, body: bytes };
           const headers = deliveryHeaders(message, context, new Date());
           const before = performance.now();
           const answer = await pool.request({ path, method: 'POST', headers, body: bytes });

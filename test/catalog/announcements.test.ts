@@ -104,7 +104,14 @@ describe('a product', () => {
     const { updatedAt } = await products.update(productId, { price: 310 }, always);
     const createdAt = updatedAt.toISOString();
     expect(await payloads('products', productId)).toEqual([
-      { type: 'PRODUCT_UPDATED', targetUuid: productId, createdAt, data: { locationId }, id: expect.any(String) },
+      {
+        type: 'PRODUCT_UPDATED',
+        targetUuid: productId,
+        targetId: productId,
+        createdAt,
+        data: { locationId },
+        id: expect.any(String),
+      },
       {
         type: 'CATEGORY_UPDATED',
         targetUuid: null,

@@ -26,6 +26,7 @@ const now = (): number => at.getTime();
 const event = {
   type: 'PRODUCT_UPDATED',
   targetUuid: 'd27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92',
+  targetId: 'd27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92',
   createdAt: '2026-11-06T12:31:08.214Z',
   data: { locationId: '3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753' },
   id: 'b8150d3e-6f94-4a72-8c1d-e7a05f9b2c46',
@@ -256,9 +257,18 @@ describe('signForTest', () => {
       'webhook-timestamp': '1793968268',
       'webhook-signature': expect.stringMatching(/^v1,/),
     });
-    const test = await signForTest({ type: 'TEST', createdAt: event.createdAt, data: {} }, secret);
-    expect(test.headers).not.toHaveProperty('x-service-event-target-uuid');
-    expect(JSON.parse(test.body)).toMatchObject({ id: test.headers['webhook-id'] });
+    const category = await signForTest(
+      {
+        type: 'CATEGORY_UPDATED',
+        targetUuid: null,
+        targetId: 'cat_5f0c2a9be1d84736a8c15e7d90b3f264',
+        createdAt: event.createdAt,
+        data: { ...event.data, cause: { type: 'CATEGORY_UPDATED' } },
+      },
+      secret,
+    );
+    expect(category.headers).not.toHaveProperty('x-service-event-target-uuid');
+    expect(JSON.parse(category.body)).toMatchObject({ id: category.headers['webhook-id'] });
   });
 });
 

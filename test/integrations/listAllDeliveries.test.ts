@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import openapi from '../../generated/openapi.json' with { type: 'json' };
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { problem } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
@@ -12,9 +13,10 @@ import {
 } from './integrations-harness.ts';
 
 const setup = setUpIntegrations();
+const { paths } = openapi;
 const path = '/api/v1/deliveries';
 
-const types = ['ORDER_PLACED', 'ORDER_COMPLETED', 'ORDER_CANCELED', 'PRODUCT_UPDATED', 'FISCAL_DAY_END'];
+const types = ['ORDER_PLACED', 'ORDER_COMPLETED', 'ORDER_CANCELED', 'PRODUCT_UPDATED', 'CATEGORY_UPDATED'];
 const create = (members: Record<string, unknown> = {}): Promise<CreatedIntegration> =>
   createIntegration(setup.service, { url: setup.receiver.url, event_types: ['FISCAL_DAY_END'], ...members });
 
@@ -58,26 +60,66 @@ describe('200', () => {
     const [first, second] = [await create({ event_types: types }), await create({ event_types: ['ORDER_PLACED'] })];
     const shop = await openShop(setup.service);
     const [completed, canceled] = [await placeOrder(setup.service, shop), await placeOrder(setup.service, shop)];
-    await settled({ target_uuid: completed.id }, 2);
+    await settled({ target_id: completed.id }, 2);
     await setup.service.call('POST', `/v1/orders/${completed.id}/complete`);
     await setup.service.call('POST', `/v1/orders/${canceled.id}/cancel`);
-    const { body } = await settled({ target_uuid: completed.id }, 3);
-    const shown = (body.data as Answer['body'][]).map(({ event_type, integration_id, target_uuid }) => {
-      expect(target_uuid).toBe(completed.id);
+    const { body } = await settled({ target_id: completed.id }, 3);
+    const shown = (body.data as Answer['body'][]).map(({ event_type, integration_id, target_id }) => {
+      expect(target_id).toBe(completed.id);
       return `${event_type} ${integration_id}`;
     });
     expect(shown[0]).toBe(`ORDER_COMPLETED ${first.id}`);
     expect(shown.slice(1).sort()).toEqual([`ORDER_PLACED ${first.id}`, `ORDER_PLACED ${second.id}`].sort());
-    const { body: others } = await settled({ target_uuid: canceled.id }, 3);
+    const { body: others } = await settled({ target_id: canceled.id }, 3);
     expect(others.data[0]).toMatchObject({ event_type: 'ORDER_CANCELED', integration_id: first.id });
 
     const resent = await setup.service.call('POST', `${path}/${body.data[0].id}/resend`);
-    await settled({ target_uuid: completed.id }, 4);
-    expect((await idsOf({ target_uuid: completed.id }))[0]).toBe(resent.body.id);
-    expect(await idsOf({ target_uuid: completed.id, event_type: 'ORDER_CANCELED' })).toEqual([]);
-    expect(await idsOf({ target_uuid: completed.id, integration_id: second.id })).toHaveLength(1);
-    expect(await idsOf({ target_uuid: completed.id, status: 'failed' })).toEqual([]);
-    expect(await idsOf({ target_uuid: randomUUID() })).toEqual([]);
+    await settled({ target_id: completed.id }, 4);
+    expect((await idsOf({ target_id: completed.id }))[0]).toBe(resent.body.id);
+    expect(await idsOf({ target_id: completed.id, event_type: 'ORDER_CANCELED' })).toEqual([]);
+    expect(await idsOf({ target_id: completed.id, integration_id: second.id })).toHaveLength(1);
+    expect(await idsOf({ target_id: completed.id, status: 'failed' })).toEqual([]);
+    expect(await idsOf({ target_id: randomUUID() })).toEqual([]);
+  });
+
+  it('filters by a product, a category, or a tested integration as the target', async () => {
+    const integration = await create({ event_types: types });
+    const { pie } = await openShop(setup.service);
+    await setup.service.call('PUT', `/v1/products/${pie.id}`, { body: { price: 380 } });
+    await sendTest(setup.service, integration);
+    for (const [target_id, event_type] of [
+      [pie.id, 'PRODUCT_UPDATED'],
+      [pie.body.category_id, 'CATEGORY_UPDATED'],
+      [integration.id, 'TEST'],
+    ]) {
+      const query = { target_id, integration_id: integration.id };
+      const { body } = await settled(query, 1);
+      expect(body.data[0]).toMatchObject({ event_type, target_id });
+      const { body: ofOne } = await setup.service.call('GET', `${integration.path}/deliveries?target_id=${target_id}`);
+      expect(ofOne).toEqual({ ...body, pagination: expect.anything() });
+    }
+  });
+
+  it('filters by the outcome of the last attempt', async () => {
+    const integration = await create();
+    setup.receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    const { id } = await sendTest(setup.service, integration);
+    await eventually(setup.service, `${path}/${id}`, ({ last_outcome }) => last_outcome === '5xx');
+    expect(await idsOf({ last_outcome: '5xx' })).toContain(id);
+    expect(await idsOf({ last_outcome: '5xx', status: 'pending', integration_id: integration.id })).toEqual([id]);
+    expect(await idsOf({ last_outcome: '4xx' })).not.toContain(id);
+    expect(await idsOf({ last_outcome: '2xx' })).not.toContain(id);
+  });
+
+  it('has the filters of the deliveries of one integration, and the integration', () => {
+    const filtersOf = (operation: { parameters: readonly object[] }): string[] =>
+      operation.parameters.map((parameter) => JSON.stringify(parameter));
+    const [all, ofOne] = [
+      filtersOf(paths['/api/v1/deliveries'].get),
+      filtersOf(paths['/api/v1/integrations/{id}/deliveries'].get),
+    ];
+    expect(all.filter((filter) => !ofOne.includes(filter))).toEqual([expect.stringContaining('"integration_id"')]);
+    expect(ofOne.filter((filter) => !all.includes(filter))).toEqual([expect.stringContaining('PathIntegrationId')]);
   });
 
   it('filters by integration, status, type and time', async () => {
@@ -178,8 +220,8 @@ describe('400', () => {
     'status=other',
     'event_type=ANY',
     'integration_id=1',
-    'target_uuid=cat_1',
-    'last_outcome=2xx',
+    'target_id=cat_1',
+    'last_outcome=503',
     'since=yesterday',
     'until=2026-02-30',
   ])('refuses %s', async (query) => {

@@ -53,6 +53,7 @@ describe('202', () => {
       id: expect.stringMatching(uuidForm),
       event_id: expect.stringMatching(uuidForm),
       event_type: 'TEST',
+      target_id: id,
       integration_name: 'Kitchen display',
       integration_id: id,
       status: 'pending',
@@ -63,6 +64,8 @@ describe('202', () => {
     });
     expect(JSON.parse(body.body)).toEqual({
       type: 'TEST',
+      targetUuid: id,
+      targetId: id,
       createdAt: body.created_at,
       data: {},
       id: body.event_id,
@@ -75,10 +78,10 @@ describe('202', () => {
     expect(request?.body.toString()).toBe(body.body);
     expect(request?.headers).toMatchObject({
       'x-service-event-type': 'TEST',
+      'x-service-event-target-uuid': id,
       'x-service-application-id': id,
       'webhook-id': body.event_id,
     });
-    expect(request?.headers).not.toHaveProperty('x-service-event-target-uuid');
   });
 
   it('is held while the integration is paused', async () => {

@@ -84,6 +84,7 @@ it('is stored with the order from the start, and is complete', async () => {
   expect(entry === undefined ? undefined : JSON.parse(Buffer.from(serialiseEvent(entry)).toString())).toEqual({
     type: 'ORDER_PLACED',
     targetUuid: order.id,
+    targetId: order.id,
     createdAt: '2026-11-06T12:31:08.214Z',
     data: {
       itemNames: ['Flat white', 'Apple pie', 'Flat white'],
@@ -128,6 +129,7 @@ it.each([
   expect(second === undefined ? undefined : JSON.parse(Buffer.from(serialiseEvent(second)).toString())).toEqual({
     type,
     targetUuid: order.id,
+    targetId: order.id,
     createdAt: ended.updatedAt.toISOString(),
     data: { total: order.total, currency: 'EUR', locationId: location.id, referenceId: 'till-3-0042' },
     id: second?.id,

@@ -120,6 +120,7 @@ describe('the clock of a location', () => {
       {
         type: 'FISCAL_DAY_END',
         targetUuid: id,
+        targetId: id,
         createdAt: '2026-06-02T02:00:05.000Z',
         data: {
           fiscalDay: '2026-06-01',

@@ -70,7 +70,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     ...['traceparent'],
   ],
   deliveries: [
-    ...['_id', 'event_id', 'event_type', 'integration_id', 'replay_id', 'target_uuid', 'event_created_at'],
+    ...['_id', 'event_id', 'event_type', 'integration_id', 'replay_id', 'target_uuid', 'target_id', 'event_created_at'],
     ...['created_at', 'body', 'status', 'lane', 'next_attempt_at', 'stamp', 'tries', 'failures', 'finished_at'],
     ...['expires_at', 'last_outcome', 'traceparent'],
   ],

@@ -54,12 +54,12 @@ beforeAll(async () => {
       eventType: offset % 100 === 0 ? 'TEST' : 'ORDER_PLACED',
       integrationId,
       body,
-      targetUuid: undefined,
+      targetId: undefined,
       eventCreatedAt: at(index),
     }));
     await plain.insertMissing(some as Parameters<DeliveryStore['insertMissing']>[0], at(index));
   }
-  const one = { eventId: randomUUID(), eventType: 'TEST', integrationId: otherId, targetUuid: undefined } as const;
+  const one = { eventId: randomUUID(), eventType: 'TEST', integrationId: otherId, targetId: undefined } as const;
   await plain.insertMissing([{ ...one, eventCreatedAt: at(0), body }], at(0));
   ids = [];
 });
@@ -110,7 +110,10 @@ describe('with thousands of deliveries of an integration, no command reads thous
     expect(await totalOf({ status: 'failed' })).toBe(0);
     expect(await totalOf({ status: 'pending', integrations: { among: [otherId] } })).toBe(1);
     expect(await totalOf({ integrationId: otherId, status: 'pending' })).toBe(1);
-    expect(await totalOf({ targetUuid: randomUUID() })).toBe(0);
+    expect(await totalOf({ targetId: randomUUID() })).toBe(0);
+    expect(await totalOf({ targetId: `cat_${'0'.repeat(32)}` })).toBe(0);
+    expect(await totalOf({ lastOutcome: 'timeout' })).toBe(0);
+    expect(await totalOf({ lastOutcome: '2xx' })).toBe(0);
     expect(await totalOf({ since: at(200), until: at(600) })).toBe(400);
     await expectNarrow();
   });
@@ -190,7 +193,7 @@ describe('with thousands of deliveries of an integration, no command reads thous
 describe('with thousands of events, no command reads thousands', () => {
   it('to replay events of a rare type', async () => {
     const events = createEventStore(counted.database);
-    const about = { targetUuid: undefined, targetId: undefined, locationId: undefined, recipients: [], body };
+    const about = { targetId: undefined, locationId: undefined, recipients: [], body };
     const all = Array.from({ length: size }, (_, index): StoredEvent => ({
       id: randomUUID(),
       type: index % 500 === 0 ? 'TEST' : 'ORDER_PLACED',

@@ -150,10 +150,15 @@ describe('a test event', () => {
     await harness.settled(id, 1);
     expect(receiver.requests).toHaveLength(1);
     const [request] = receiver.requests;
-    expect(request?.headers).toMatchObject({ 'x-service-event-type': 'TEST', 'webhook-id': eventId });
-    expect(request?.headers).not.toHaveProperty('x-service-event-target-uuid');
+    expect(request?.headers).toMatchObject({
+      'x-service-event-type': 'TEST',
+      'x-service-event-target-uuid': id,
+      'webhook-id': eventId,
+    });
     expect(JSON.parse(String(request?.body))).toEqual({
       type: 'TEST',
+      targetUuid: id,
+      targetId: id,
       createdAt: expect.any(String),
       data: {},
       id: eventId,

@@ -69,7 +69,7 @@ describe('Standard Webhooks', () => {
 });
 
 describe('deliveryHeaders', () => {
-  const message = { eventId: 'event', eventType: 'TEST', targetUuid: undefined, body };
+  const message = { eventId: 'event', eventType: 'TEST', targetId: undefined, body };
   const context = {
     integrationId: 'app',
     custom: [],
@@ -79,20 +79,24 @@ describe('deliveryHeaders', () => {
   const at = new Date('2026-11-06T12:31:08.999Z');
 
   it('contains what the specification lists, and the time of the attempt in whole seconds', () => {
-    expect(deliveryHeaders({ ...message, targetUuid: 'target' }, context, at)).toEqual([
+    const targetId = 'c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4';
+    expect(deliveryHeaders({ ...message, targetId }, context, at)).toEqual([
       ...['Content-Type', 'application/json'],
       ...['User-Agent', 'Service-WebhookAgent/1'],
       ...['X-Service-Event-Type', 'TEST'],
-      ...['X-Service-Event-Target-UUID', 'target'],
+      ...['X-Service-Event-Target-UUID', targetId],
       ...['X-Service-Application-ID', 'app'],
       ...['webhook-id', 'event'],
       ...['webhook-timestamp', '1793968268'],
     ]);
   });
 
-  it('has no target header if the event has no target', () => {
-    expect(deliveryHeaders(message, context, at)).not.toContain('X-Service-Event-Target-UUID');
-  });
+  it.each([undefined, 'cat_5f0c2a9be1d84736a8c15e7d90b3f264'])(
+    'has no target header if the target is %s',
+    (targetId) => {
+      expect(deliveryHeaders({ ...message, targetId }, context, at)).not.toContain('X-Service-Event-Target-UUID');
+    },
+  );
 
   it('accepts any custom name, even that of an object member', () => {
     const custom = [{ name: '__proto__', value: 'x' }];

@@ -36,7 +36,7 @@ async function addDeliveries(
       eventId: randomUUID(),
       eventType: 'ORDER_PLACED',
       integrationId,
-      targetUuid: undefined,
+      targetId: undefined,
     } as const;
     await harness.deliveries.insertMissing([{ ...delivery, eventCreatedAt, body }], eventCreatedAt);
     ids.push(deliveryId(delivery));

@@ -200,8 +200,7 @@ export async function startHarness(): Promise<Harness> {
       const event: OutboxEntry = {
         id: randomUUID(),
         type: 'ORDER_PLACED',
-        targetUuid: id,
-        targetId: undefined,
+        targetId: id,
         locationId: defaultLocationId,
         createdAt: new Date(),
         data: { itemNames: ['Café crème', 'Crêpe'], itemTags: ['hot'], total: 1250, currency: 'EUR' },

@@ -63,8 +63,7 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
         createdAt,
         traceparent,
         data: {},
-        targetUuid: undefined,
-        targetId: undefined,
+        targetId: integrationId,
         locationId: undefined,
       };
       const event = { ...content, body: serialise(content), recipients: [integrationId] };

@@ -1,15 +1,15 @@
 import type { EventType } from '../../events/event.ts';
+import { fromTargetFields, type TargetFields } from '../../events/target.ts';
 import type { SendError } from '../sending/send-error.ts';
 import type { Attempt, Delivery, DeliveryStatus, Outcome } from './delivery.ts';
 
 /** A document of the collection `deliveries`. */
-export interface DeliveryDocument {
+export interface DeliveryDocument extends TargetFields {
   _id: string;
   event_id: string;
   event_type: EventType;
   integration_id: string;
   replay_id?: string;
-  target_uuid?: string;
   event_created_at: Date;
   traceparent?: string;
   created_at: Date;
@@ -62,7 +62,7 @@ export function fromDeliveryDocument(document: Omit<DeliveryDocument, 'body'>): 
     eventType: document.event_type,
     integrationId: document.integration_id,
     replayId: document.replay_id,
-    targetUuid: document.target_uuid,
+    targetId: fromTargetFields(document),
     status,
     attemptCount: document.tries,
     failures,

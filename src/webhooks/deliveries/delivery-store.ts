@@ -5,6 +5,7 @@ import type { PagedDatabase, Source } from '../../db/pages.ts';
 import { read, writeIdempotently } from '../../db/writes.ts';
 import type { Listing } from '../../lists/listing.ts';
 import type { EventType } from '../../events/event.ts';
+import { toTargetFields } from '../../events/target.ts';
 import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, NewDelivery, Outcome } from './delivery.ts';
 import { deliveryId } from './delivery.ts';
 import {
@@ -38,7 +39,7 @@ export interface DeliveryFilter {
   readonly status?: DeliveryStatus | undefined;
   readonly eventType?: EventType | undefined;
   /** Only those of events about this. */
-  readonly targetUuid?: string | undefined;
+  readonly targetId?: string | undefined;
   /** Outcome of the last attempt that ended. */
   readonly lastOutcome?: Outcome | undefined;
   /** `createdAt` from, inclusive. */
@@ -105,6 +106,7 @@ export interface DeliveryStore {
 }
 
 const delivered = 'delivered' satisfies DeliveryStatus;
+const succeeded = '2xx' satisfies Outcome;
 
 export const deliveryIndexes: readonly CollectionIndexes[] = [
   {
@@ -116,16 +118,28 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
       // an integration.
       { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
       { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
+      // Each delivery is in one of these two.
       {
         key: { target_uuid: 1, created_at: -1, _id: 1 },
         name: 'target_uuid_1_created_at_-1__id_1',
         partialFilterExpression: { target_uuid: { $gt: '' } },
       },
-      // Without those that are delivered: the other statuses come after it in the alphabet.
+      {
+        key: { target_id: 1, created_at: -1, _id: 1 },
+        name: 'target_id_1_created_at_-1__id_1',
+        partialFilterExpression: { target_id: { $gt: '' } },
+      },
+      // Without those that are delivered, and whose last attempt succeeded: the other values come after these in the
+      // alphabet.
       {
         key: { status: 1, created_at: -1, _id: 1 },
         name: 'undelivered_status_1_created_at_-1__id_1',
         partialFilterExpression: { status: { $gt: delivered } },
+      },
+      {
+        key: { last_outcome: 1, created_at: -1, _id: 1 },
+        name: 'failed_last_outcome_1_created_at_-1__id_1',
+        partialFilterExpression: { last_outcome: { $gt: succeeded } },
       },
       expiryIndex,
     ],
@@ -167,7 +181,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
   return {
     async insertMissing(added, createdAt, stamps) {
       const documents = added.map((delivery): DeliveryDocument => {
-        const { replayId, targetUuid, traceparent } = delivery;
+        const { replayId, targetId, traceparent } = delivery;
         const id = deliveryId(delivery);
         const stamp = stamps?.get(id);
         return {
@@ -176,7 +190,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
           event_type: delivery.eventType,
           integration_id: delivery.integrationId,
           ...(replayId === undefined ? {} : { replay_id: replayId }),
-          ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
+          ...(targetId === undefined ? {} : toTargetFields(targetId)),
           event_created_at: delivery.eventCreatedAt,
           ...(traceparent === undefined ? {} : { traceparent }),
           created_at: createdAt,
@@ -321,7 +335,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
 /** The deliveries of a list. */
 function listSource(
   collection: Collection<DeliveryDocument>,
-  { integrationId, integrations, status, eventType, targetUuid, lastOutcome, since, until }: DeliveryFilter,
+  { integrationId, integrations, status, eventType, targetId, lastOutcome, since, until }: DeliveryFilter,
 ): Source<DeliveryDocument> {
   const among =
     integrations === undefined || integrationId !== undefined
@@ -329,27 +343,22 @@ function listSource(
       : 'among' in integrations
         ? { $in: [...integrations.among] }
         : { $nin: [...integrations.except] };
-  const equal = {
+  const equal: Document = {
+    ...(targetId === undefined ? {} : toTargetFields(targetId)),
     ...(integrationId === undefined ? {} : { integration_id: integrationId }),
+    ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
     ...(status === undefined ? {} : { status }),
     ...(eventType === undefined ? {} : { event_type: eventType }),
-    ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
   };
-  // The fields of the index that has the fewest deliveries. Most are delivered.
-  const name =
-    targetUuid !== undefined
-      ? 'target_uuid'
-      : integrationId !== undefined
-        ? 'integration_id'
-        : status !== undefined && status !== delivered
-          ? 'status'
-          : undefined;
+  // The field of the index that has the fewest deliveries. Most are delivered.
+  const name = ['target_uuid', 'target_id', 'integration_id', 'last_outcome', 'status'].find(
+    (field) => field in equal && equal[field] !== succeeded && equal[field] !== delivered,
+  );
   const indexed = Object.entries(equal).filter(([field]) => field === name);
   const further = Object.entries(equal).filter(([field]) => field !== name);
   const rest = {
     ...Object.fromEntries(further),
     ...(among === undefined ? {} : { integration_id: among }),
-    ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
   };
   const where = Object.fromEntries(indexed);
   return {

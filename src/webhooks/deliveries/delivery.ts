@@ -22,7 +22,8 @@ export interface Delivery {
   readonly eventType: EventType;
   readonly integrationId: string;
   readonly replayId: string | undefined;
-  readonly targetUuid: string | undefined;
+  /** Undefined in deliveries of test events and categories that earlier releases created. */
+  readonly targetId: string | undefined;
   readonly status: DeliveryStatus;
   /** Number of attempts begun. An attempt that a crash interrupted counts here, but not in the schedule. */
   readonly attemptCount: number;
@@ -50,7 +51,7 @@ export interface NewDelivery {
   readonly eventType: EventType;
   readonly integrationId: string;
   readonly replayId?: string | undefined;
-  readonly targetUuid: string | undefined;
+  readonly targetId: string | undefined;
   readonly eventCreatedAt: Date;
   readonly traceparent?: string | undefined;
   readonly body: Uint8Array;
@@ -58,8 +59,8 @@ export interface NewDelivery {
 
 /** The data of a delivery of an event. @param replayId the replay that sends the event again, if there is one */
 export function deliveryOf(event: StoredEvent, integrationId: string, replayId?: string): NewDelivery {
-  const { id: eventId, type: eventType, targetUuid, createdAt: eventCreatedAt, traceparent, body } = event;
-  return { eventId, eventType, integrationId, replayId, targetUuid, eventCreatedAt, traceparent, body };
+  const { id: eventId, type: eventType, targetId, createdAt: eventCreatedAt, traceparent, body } = event;
+  return { eventId, eventType, integrationId, replayId, targetId, eventCreatedAt, traceparent, body };
 }
 
 /** The record of one attempt. */

@@ -4,9 +4,12 @@ import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
 import type { PagedDatabase, Source } from '../../db/pages.ts';
 import { read } from '../../db/writes.ts';
 import type { EventContent, EventType } from '../../events/event.ts';
+import { fromTargetFields, toTargetFields, type TargetFields } from '../../events/target.ts';
 
 /** A relayed event: the bytes and the recipients. */
-export interface StoredEvent extends Omit<EventContent, 'data'> {
+export interface StoredEvent extends Omit<EventContent, 'data' | 'targetId'> {
+  /** Undefined in test events of earlier releases. */
+  readonly targetId: string | undefined;
   /** The bytes that are signed and sent. */
   readonly body: Uint8Array;
   /** Ids of integrations. They never change. */
@@ -38,11 +41,9 @@ export interface EventStore {
   ): Promise<{ events: StoredEvent[]; next: EventPosition | undefined }>;
 }
 
-interface EventDocument {
+interface EventDocument extends TargetFields {
   _id: string;
   type: EventType;
-  target_uuid?: string;
-  target_id?: string;
   location_id?: string;
   created_at: Date;
   traceparent?: string;
@@ -65,11 +66,10 @@ export function createEventStore(database: PagedDatabase): EventStore {
   return {
     insertMissing(events, expiresAt) {
       const documents = events.map(
-        ({ id, type, targetUuid, targetId, locationId, createdAt, traceparent, body, recipients }): EventDocument => ({
+        ({ id, type, targetId, locationId, createdAt, traceparent, body, recipients }): EventDocument => ({
           _id: id,
           type,
-          ...(targetUuid === undefined ? {} : { target_uuid: targetUuid }),
-          ...(targetId === undefined ? {} : { target_id: targetId }),
+          ...(targetId === undefined ? {} : toTargetFields(targetId)),
           ...(locationId === undefined ? {} : { location_id: locationId }),
           created_at: createdAt,
           ...(traceparent === undefined ? {} : { traceparent }),
@@ -121,8 +121,7 @@ function fromDocument(document: EventDocument): StoredEvent {
   return {
     id: document._id,
     type: document.type,
-    targetUuid: document.target_uuid,
-    targetId: document.target_id,
+    targetId: fromTargetFields(document),
     locationId: document.location_id,
     createdAt: document.created_at,
     traceparent: document.traceparent,

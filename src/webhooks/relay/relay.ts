@@ -115,11 +115,11 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     entry: OutboxEntry,
     subscribers: (event: OutboxEntry) => readonly string[],
   ): StoredEvent | undefined => {
-    const { id, type, targetUuid, targetId, locationId, createdAt, traceparent } = entry;
+    const { id, type, targetId, locationId, createdAt, traceparent } = entry;
     try {
       const body = serialise(entry);
       const recipients = subscribers(entry);
-      return { id, type, targetUuid, targetId, locationId, createdAt, traceparent, body, recipients };
+      return { id, type, targetId, locationId, createdAt, traceparent, body, recipients };
     } catch (error) {
       // It stays in the outbox: a later version may be able to send it.
       rejects.add(id, type, error);

@@ -1,10 +1,11 @@
+import { targetUuidOf } from '../../events/target.ts';
 import { signatureHeaders, type SigningSecrets } from './signatures.ts';
 
 /** The data for the headers of an attempt. */
 export interface DeliveryContent {
   readonly eventId: string;
   readonly eventType: string;
-  readonly targetUuid: string | undefined;
+  readonly targetId: string | undefined;
   readonly traceparent?: string | undefined;
   readonly body: Uint8Array;
 }
@@ -23,7 +24,8 @@ export interface HeaderContext {
  * rules for their names ensure that they do not replace others.
  */
 export function deliveryHeaders(message: DeliveryContent, context: HeaderContext, at: Date): string[] {
-  const { eventId, eventType, targetUuid, traceparent, body } = message;
+  const { eventId, eventType, targetId, traceparent, body } = message;
+  const targetUuid = targetId === undefined ? null : targetUuidOf(targetId);
   // A custom header of the integration takes precedence.
   const hasOwnTrace = context.custom.some(({ name }) => name.toLowerCase() === 'traceparent');
   const timestamp = Math.floor(at.getTime() / 1_000);
@@ -32,7 +34,7 @@ export function deliveryHeaders(message: DeliveryContent, context: HeaderContext
     ...['Content-Type', 'application/json'],
     ...['User-Agent', `Service-WebhookAgent/${context.version}`],
     ...['X-Service-Event-Type', eventType],
-    ...(targetUuid === undefined ? [] : ['X-Service-Event-Target-UUID', targetUuid]),
+    ...(targetUuid === null ? [] : ['X-Service-Event-Target-UUID', targetUuid]),
     ...['X-Service-Application-ID', context.integrationId],
     ...(traceparent === undefined || hasOwnTrace ? [] : ['traceparent', traceparent]),
     ...signatureHeaders({ id: eventId, timestamp, body }, context.secrets).flat(),

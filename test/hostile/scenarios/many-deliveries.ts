@@ -78,7 +78,6 @@ async function prepare(world: World, receiver: Sink, status: State): Promise<Pla
     const some = Array.from({ length: 100 }, (_, offset): StoredEvent => ({
       id: uuid(index + offset),
       type: 'ORDER_PLACED',
-      targetUuid: undefined,
       targetId: undefined,
       locationId: undefined,
       createdAt,
@@ -90,7 +89,7 @@ async function prepare(world: World, receiver: Sink, status: State): Promise<Pla
       eventId: event.id,
       eventType: event.type,
       integrationId: id,
-      targetUuid: undefined,
+      targetId: undefined,
       body,
       eventCreatedAt: createdAt,
     }));

@@ -962,8 +962,8 @@ export interface DeliveriesResource {
    * List deliveries of all integrations.
    *
    * Lists the deliveries to all integrations, the newest first, without their bodies. `since` and `until` filter by
-   * `created_at`. With `target_uuid` these are the deliveries that an order, a product or a fiscal day of a location
-   * caused.
+   * `created_at`. With `target_id` these are the deliveries that an order, a product, a category or the fiscal days of a
+   * location caused.
    */
   listAll(query?: Query<'listAllDeliveries'>, options?: CallOptions<'listAllDeliveries'>): ListCall<Schemas['DeliveryPage']>;
 

@@ -1,12 +1,7 @@
 import type { EventPayloads } from '../generated/events.ts';
 
 /** Each event that this release of the package knows, by its type. */
-export type KnownEvents = {
-  readonly [Type in keyof EventPayloads]: EventPayloads[Type] & {
-    /** Id of the event. Each attempt, resend and replay of the event has the same id. */
-    readonly id: string;
-  };
-};
+export type KnownEvents = EventPayloads;
 
 export type EventType = keyof KnownEvents;
 export type KnownEvent = KnownEvents[EventType];

@@ -8,6 +8,11 @@ export interface TestSignature {
   readonly at?: Date | undefined;
 }
 
+/** An event whose `id` can be left out. */
+type TestEvent = {
+  [Type in keyof EventPayloads]: Omit<EventPayloads[Type], 'id'> & { id?: string };
+}[keyof EventPayloads];
+
 /** A delivery in the form that a receiver gets. */
 export interface SignedDelivery {
   readonly body: string;
@@ -23,7 +28,7 @@ export interface SignedDelivery {
  * @throws TypeError if there is no usable secret
  */
 export async function signForTest(
-  event: EventPayloads[keyof EventPayloads] | string,
+  event: TestEvent | string,
   secrets: string | readonly string[],
   options: TestSignature = {},
 ): Promise<SignedDelivery> {

@@ -124,8 +124,10 @@ function readEvent(body: Uint8Array, headerId: string | undefined): WebhookEvent
   if (headerId !== undefined && headerId !== id) {
     throw new WebhookVerificationError('disagreement', 'webhook-id is not the id of the event.');
   }
+  // Events of earlier releases have no `targetId`, and the oldest no `id`.
+  const targetId = payload['targetId'] ?? payload['targetUuid'];
   // The service validates each event before it signs it.
-  return { ...payload, id } as unknown as WebhookEvent;
+  return { ...payload, ...(targetId === undefined ? {} : { targetId }), id } as unknown as WebhookEvent;
 }
 
 function parse(body: Uint8Array): Record<string, unknown> | undefined {

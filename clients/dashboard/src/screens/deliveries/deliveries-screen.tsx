@@ -72,7 +72,7 @@ export function DeliveriesScreen(): ReactNode {
         <DateRangeFilter filters={filters} since="since" until="until" />
         <SearchFilter
           filters={filters}
-          name="target_uuid"
+          name="target_id"
           label={texts.filters.target}
           placeholder={texts.filters.targetPlaceholder}
         />

@@ -133,7 +133,7 @@ function Facts({ delivery }: { delivery: Schemas['Delivery'] }): ReactNode {
     queryFn: ({ signal }) => gateway.integrations.get(integration_id, { signal }),
     staleTime: 60_000,
   });
-  const target = delivery.target_uuid;
+  const target = delivery.target_id;
   return (
     <Paper withBorder p="lg" component="section">
       <Stack gap="sm">
@@ -157,7 +157,7 @@ function Facts({ delivery }: { delivery: Schemas['Delivery'] }): ReactNode {
                 <>
                   <CopyableId value={target} label={texts.target} />
                   <br />
-                  <TextLink to="/deliveries" search={{ target_uuid: target }} size="xs">
+                  <TextLink to="/deliveries" search={{ target_id: target }} size="xs">
                     {texts.sameTarget}
                   </TextLink>
                 </>

@@ -11,7 +11,7 @@ export const deliveriesRoutes = [
       status: ['pending', 'delivered', 'failed', 'held', 'expired'],
       event_type: 'text',
       integration_id: 'text',
-      target_uuid: 'text',
+      target_id: 'text',
       since: 'text',
       until: 'text',
     }),

@@ -28,7 +28,7 @@ export function OrderDeliveries({ id }: { id: string }): ReactNode {
           {texts.title}
         </Title>
         {canRead && (
-          <TextLink to="/deliveries" search={{ target_uuid: id }} size="sm">
+          <TextLink to="/deliveries" search={{ target_id: id }} size="sm">
             {texts.all}
           </TextLink>
         )}
@@ -44,7 +44,7 @@ function Deliveries({ id }: { id: string }): ReactNode {
   const read = useQuery({
     queryKey: [...ordersKey, id, 'deliveries'],
     queryFn: async ({ signal }) => {
-      const page = await gateway.deliveries.listAll({ target_uuid: id, limit: shown }, { signal });
+      const page = await gateway.deliveries.listAll({ target_id: id, limit: shown }, { signal });
       return page.data;
     },
     ...live,
