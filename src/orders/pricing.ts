@@ -5,7 +5,7 @@ export interface PricedLine {
   readonly modifiers: readonly { readonly price: number; readonly quantity: number }[];
 }
 
-/** Rates in basis points: 1,900 is 19 %. */
+/** Rates in parts per million: 88,750 is 8.875 %. */
 export interface Rates {
   readonly taxRate: number;
   readonly feeRate: number;
@@ -20,7 +20,7 @@ export interface OrderTotals {
   readonly total: number;
 }
 
-const basisPoints = 10_000n;
+const million = 1_000_000n;
 
 /**
  * Prices an order: the sum of `quantity × (unit price + Σ modifier price × modifier quantity)`, plus tax and fee on
@@ -60,5 +60,5 @@ function lineTotal({ quantity, unitPrice, modifiers }: PricedLine): bigint {
 
 /** A rate's share of an amount, rounded half-up. */
 function share(amount: bigint, rate: number): bigint {
-  return (amount * BigInt(rate) + basisPoints / 2n) / basisPoints;
+  return (amount * BigInt(rate) + million / 2n) / million;
 }

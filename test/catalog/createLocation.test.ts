@@ -17,8 +17,8 @@ describe('201', () => {
       currency: 'EUR',
       timezone: 'Europe/Amsterdam',
       fiscal_day_end: '00:00',
-      tax_rate_bp: 0,
-      fee_rate_bp: 0,
+      tax_rate_ppm: 0,
+      fee_rate_ppm: 0,
       zones: [],
       archived: false,
       created_at: body.created_at,
@@ -35,8 +35,10 @@ describe('201', () => {
       { id: zone, name: 'Terrace', spots: [{ id: spot, name: 'Table 1' }, { name: 'Table 2' }] },
       { name: 'Bar' },
     ];
-    const { body } = await post(locationBody({ zones, fiscal_day_end: '04:00', tax_rate_bp: 900, fee_rate_bp: 250 }));
-    expect(body).toMatchObject({ fiscal_day_end: '04:00', tax_rate_bp: 900, fee_rate_bp: 250 });
+    const members = { fiscal_day_end: '04:00', tax_rate_ppm: 88_750, fee_rate_ppm: 1 };
+    const { body } = await post(locationBody({ zones, ...members }));
+    expect(body).toMatchObject(members);
+    expect((await setup.service.call('GET', `${path}/${body.id}`)).body).toEqual(body);
     expect(body.zones).toEqual([
       {
         id: zone,
@@ -58,9 +60,9 @@ describe('400', () => {
     ['#/timezone', { timezone: '+02:00' }],
     ['#/fiscal_day_end', { fiscal_day_end: '24:00' }],
     ['#/fiscal_day_end', { fiscal_day_end: '4:00' }],
-    ['#/tax_rate_bp', { tax_rate_bp: 10_001 }],
-    ['#/tax_rate_bp', { tax_rate_bp: 7.5 }],
-    ['#/fee_rate_bp', { fee_rate_bp: -1 }],
+    ['#/tax_rate_ppm', { tax_rate_ppm: 1_000_001 }],
+    ['#/tax_rate_ppm', { tax_rate_ppm: 7.5 }],
+    ['#/fee_rate_ppm', { fee_rate_ppm: -1 }],
     ['#/zones/0/name', { zones: [{}] }],
     ['#/next_fiscal_day', { next_fiscal_day: '2026-01-01' }],
   ])('names %s of %j', async (pointer, members) => {

@@ -12,9 +12,9 @@ describe('200', () => {
     [{ name: 'Other name' }],
     [{ timezone: 'America/New_York' }],
     [{ fiscal_day_end: '05:00' }],
-    [{ tax_rate_bp: 1_900 }],
-    [{ fee_rate_bp: 100 }],
-    [{ name: 'All', timezone: 'UTC', fiscal_day_end: '23:59', tax_rate_bp: 1, fee_rate_bp: 2 }],
+    [{ tax_rate_ppm: 190_000 }],
+    [{ fee_rate_ppm: 10_000 }],
+    [{ name: 'All', timezone: 'UTC', fiscal_day_end: '23:59', tax_rate_ppm: 1, fee_rate_ppm: 2 }],
   ])('changes %j and leaves the rest', async (change) => {
     const { id, etag, body: before } = await createLocation(setup.service);
     const { status, body, headers } = await put(id, change);
@@ -52,7 +52,7 @@ describe('200', () => {
 
   it('applies each of many simultaneous changes', async () => {
     const { id } = await createLocation(setup.service);
-    const changes = [{ name: 'Other' }, { tax_rate_bp: 700 }, { fee_rate_bp: 70 }, { fiscal_day_end: '03:00' }];
+    const changes = [{ name: 'Other' }, { tax_rate_ppm: 70_000 }, { fee_rate_ppm: 7_000 }, { fiscal_day_end: '03:00' }];
     const answers = await Promise.all(changes.map((change) => put(id, change)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     const { body } = await setup.service.call('GET', `/v1/locations/${id}`);

@@ -133,7 +133,7 @@ describe('the methods', () => {
 
   it('of locations, catalog, orders and fiscal days send their requests', async () => {
     expect((await gateway.locations.get(location.id)).name).toBe('Canal Café');
-    expect((await gateway.locations.update(location.id, { tax_rate_bp: 900 })).tax_rate_bp).toBe(900);
+    expect((await gateway.locations.update(location.id, { tax_rate_ppm: 90_000 })).tax_rate_ppm).toBe(90_000);
     expect((await gateway.locations.list()).data).toHaveLength(1);
     const category = await gateway.categories.get(product.category_id);
     expect((await gateway.categories.update(category.id, { name: 'Coffee' })).name).toBe('Coffee');

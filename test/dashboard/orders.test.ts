@@ -204,7 +204,7 @@ describe('the catalog', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await heading(page, 'Bar').waitFor();
     const { body: after } = await service.call('GET', `/v1/locations/${id}`);
-    expect(after).toMatchObject({ fee_rate_bp: 250, fiscal_day_end: '00:00', zones: [{ id: before.zones[0].id }] });
+    expect(after).toMatchObject({ fee_rate_ppm: 25_000, fiscal_day_end: '00:00', zones: [{ id: before.zones[0].id }] });
     expect(after.zones[0].spots).toEqual([before.zones[0].spots[1], { id: expect.any(String), name: 'Door' }]);
   });
 });

@@ -9,7 +9,7 @@ import { openShop, orderBody, placeOrder, type Shop } from './orders-harness.ts'
 const setup = setUp();
 let shop: Shop;
 beforeAll(async () => {
-  shop = await openShop(setup.service, { tax_rate_bp: 900, fee_rate_bp: 250 });
+  shop = await openShop(setup.service, { tax_rate_ppm: 90_000, fee_rate_ppm: 25_000 });
 });
 const path = '/v1/orders';
 const post = (body: unknown, options: CallOptions = {}): Promise<Answer> =>
@@ -92,7 +92,7 @@ describe('201', () => {
     const items = [{ product_id: product.id, quantity: 1 }];
     const { body } = await post({ location_id: category.body.location_id, items });
     await setup.service.call('PUT', `/v1/products/${product.id}`, { body: { name: 'New', price: 1, tags: [] } });
-    await setup.service.call('PUT', `/v1/locations/${category.body.location_id}`, { body: { tax_rate_bp: 5_000 } });
+    await setup.service.call('PUT', `/v1/locations/${category.body.location_id}`, { body: { tax_rate_ppm: 500_000 } });
     expect((await get(body.id)).body).toEqual(body);
   });
 

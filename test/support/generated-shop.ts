@@ -36,7 +36,7 @@ export async function openGeneratedShop(
     ...{ id, name: `Zone ${zone}` },
     spots: spotIds.slice(2 * zone, 2 * zone + 2).map((spot, table) => ({ id: spot, name: `Table ${zone}.${table}` })),
   }));
-  const rates = { tax_rate_bp: 825, fee_rate_bp: 35 };
+  const rates = { tax_rate_ppm: 88_750, fee_rate_ppm: 3_500 };
   const location = await make('/v1/locations', { name: 'Café', currency: 'EUR', timezone: 'UTC', zones, ...rates });
   const categories: string[] = [];
   for (const name of ['Hot drinks', 'Pastry'])

@@ -27,6 +27,8 @@ describe.each(['00b71ea', '43e2c07'])('a database that commit %s wrote', (name) 
     await database.db
       .collection<{ _id: string }>('integrations')
       .updateOne({ _id: snapshot.facts.failing }, { $set: { url: receiver.url } });
+    // Basis points.
+    await database.db.collection('locations').updateMany({}, { $set: { tax_rate: 825, fee_rate: 5 } });
     await database.close();
     service = await startTestService({
       // An hour later: what was written then has not expired, and what waits is due.
@@ -78,6 +80,11 @@ describe.each(['00b71ea', '43e2c07'])('a database that commit %s wrote', (name) 
     expect([again.body.id, again.headers['idempotency-replayed']]).toEqual([orders[7], 'true']);
     const more = await service.call('POST', '/v1/orders', { body: order, headers: { 'idempotency-key': 'order-new' } });
     expect([more.status, orders.includes(more.body.id as string)]).toEqual([201, false]);
+  });
+
+  it('has the rates of its locations, in parts per million', async () => {
+    const { data } = await get('/v1/locations');
+    expect(data[0]).toMatchObject({ tax_rate_ppm: 82_500, fee_rate_ppm: 500 });
   });
 
   it('has all its deliveries, and sends those that wait, signed with the stored secret', async () => {

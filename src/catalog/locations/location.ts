@@ -21,6 +21,13 @@ const zone = object({
   spots: list(spot),
 });
 
+/** In parts per million. Documents have basis points, as in earlier releases; a finer rate has decimals there. */
+const rate: typeof integer = {
+  ...integer,
+  toStored: (partsPerMillion) => partsPerMillion / 100,
+  fromStored: (basisPoints) => Math.round(basisPoints * 100),
+};
+
 /** The stored fields of a location, without the fiscal day in progress. */
 export const locationFields = fields({
   /** UUID. */
@@ -32,10 +39,10 @@ export const locationFields = fields({
   timezone: changeable(text),
   /** `HH:MM`. */
   fiscalDayEnd: changeable(text, { initially: '00:00' }),
-  /** In basis points, of the subtotal. */
-  taxRate: changeable(integer, { initially: 0, shownAs: 'tax_rate_bp' }),
-  /** In basis points, of the subtotal. */
-  feeRate: changeable(integer, { initially: 0, shownAs: 'fee_rate_bp' }),
+  /** Of the subtotal. */
+  taxRate: changeable(rate, { initially: 0, shownAs: 'tax_rate_ppm' }),
+  /** Of the subtotal. */
+  feeRate: changeable(rate, { initially: 0, shownAs: 'fee_rate_ppm' }),
   zones: changeable(list(zone), { initially: [] }),
   /** Hidden from lists and refused in new orders. Its fiscal days continue. */
   archived: changeable(flag, { initially: false }),

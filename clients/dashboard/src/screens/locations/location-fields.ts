@@ -40,14 +40,14 @@ export function emptyFields(): LocationFields {
 
 /** The fields of a present location. */
 export function fieldsOf(location: Schemas['Location']): LocationFields {
-  const { name, currency, timezone, fiscal_day_end, tax_rate_bp, fee_rate_bp, zones } = location;
+  const { name, currency, timezone, fiscal_day_end, tax_rate_ppm, fee_rate_ppm, zones } = location;
   return {
     name,
     currency,
     timezone,
     fiscalDayEnd: fiscal_day_end,
-    tax: String(tax_rate_bp / 100),
-    fee: String(fee_rate_bp / 100),
+    tax: String(tax_rate_ppm / partsPerPercent),
+    fee: String(fee_rate_ppm / partsPerPercent),
     zones: zones.map((zone) => ({
       id: zone.id,
       name: zone.name,
@@ -65,21 +65,23 @@ export function bodyOf(fields: LocationFields): Schemas['LocationCreate'] {
     timezone,
     fiscal_day_end: fiscalDayEnd,
     zones,
-    tax_rate_bp: basisPoints(tax) ?? 0,
-    fee_rate_bp: basisPoints(fee) ?? 0,
+    tax_rate_ppm: partsPerMillion(tax) ?? 0,
+    fee_rate_ppm: partsPerMillion(fee) ?? 0,
   };
 }
 
-/** 9.5 % are 950 basis points; `undefined` for what is no rate. */
-function basisPoints(percent: string): number | undefined {
-  const [, whole = '', decimals = ''] = /^\s*(\d{1,3})(?:[.,](\d{0,2}))?\s*$/.exec(percent) ?? [];
-  const points = Number(whole + decimals.padEnd(2, '0'));
-  return whole !== '' && points <= 10_000 ? points : undefined;
+const partsPerPercent = 10_000;
+
+/** 8.875 % are 88,750 parts per million; `undefined` for what is no rate. */
+function partsPerMillion(percent: string): number | undefined {
+  const [, whole = '', decimals = ''] = /^\s*(\d{1,3})(?:[.,](\d{0,4}))?\s*$/.exec(percent) ?? [];
+  const parts = Number(whole + decimals.padEnd(4, '0'));
+  return whole !== '' && parts <= 1_000_000 ? parts : undefined;
 }
 
 /** The field of a place in the request. */
 export function fieldAt(place: string): string {
-  const names: Record<string, string> = { fiscal_day_end: 'fiscalDayEnd', tax_rate_bp: 'tax', fee_rate_bp: 'fee' };
+  const names: Record<string, string> = { fiscal_day_end: 'fiscalDayEnd', tax_rate_ppm: 'tax', fee_rate_ppm: 'fee' };
   return names[place] ?? place;
 }
 
@@ -90,8 +92,8 @@ export function validateFields(fields: LocationFields, { form: texts }: Texts['l
   if (fields.currency === '') mistakes['currency'] = texts.currencyMissing;
   if (fields.timezone === '') mistakes['timezone'] = texts.timezoneMissing;
   if (!/^\d{2}:\d{2}$/.test(fields.fiscalDayEnd)) mistakes['fiscalDayEnd'] = texts.fiscalDayEndWrong;
-  if (basisPoints(fields.tax) === undefined) mistakes['tax'] = texts.rateWrong;
-  if (basisPoints(fields.fee) === undefined) mistakes['fee'] = texts.rateWrong;
+  if (partsPerMillion(fields.tax) === undefined) mistakes['tax'] = texts.rateWrong;
+  if (partsPerMillion(fields.fee) === undefined) mistakes['fee'] = texts.rateWrong;
   fields.zones.forEach((zone, position) => {
     if (zone.name.trim() === '') mistakes[`zones.${position}.name`] = texts.zoneMissing;
     zone.spots.forEach((spot, place) => {

@@ -100,9 +100,9 @@ export function LocationScreen(): ReactNode {
 function Facts({ location }: { location: Schemas['Location'] }): ReactNode {
   const { detail: texts, form, columns } = useTexts().locations;
   const format = useFormat();
-  const { currency, timezone, fiscal_day_end, tax_rate_bp, fee_rate_bp, created_at, updated_at } = location;
-  const percent = (basisPoints: number): string =>
-    format.number(basisPoints / 10_000, { style: 'percent', maximumFractionDigits: 2 });
+  const { currency, timezone, fiscal_day_end, tax_rate_ppm, fee_rate_ppm, created_at, updated_at } = location;
+  const percent = (partsPerMillion: number): string =>
+    format.number(partsPerMillion / 1_000_000, { style: 'percent', maximumFractionDigits: 4 });
   return (
     <Paper withBorder p="lg" component="section">
       <Stack gap="sm">
@@ -114,8 +114,8 @@ function Facts({ location }: { location: Schemas['Location'] }): ReactNode {
             { label: form.currency, value: currency },
             { label: form.timezone, value: timezone },
             { label: form.fiscalDayEnd, value: fiscal_day_end },
-            { label: form.tax, value: percent(tax_rate_bp) },
-            { label: form.fee, value: percent(fee_rate_bp) },
+            { label: form.tax, value: percent(tax_rate_ppm) },
+            { label: form.fee, value: percent(fee_rate_ppm) },
             { label: columns.created, value: <RelativeTime value={created_at} /> },
             { label: texts.updated, value: <RelativeTime value={updated_at} /> },
           ]}

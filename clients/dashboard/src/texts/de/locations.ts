@@ -36,7 +36,7 @@ export const locations: Texts['locations'] = {
     tax: 'Steuersatz',
     fee: 'Gebührensatz',
     rateDescription: 'Prozent der Zwischensumme.',
-    rateWrong: 'Geben Sie einen Prozentsatz von 0 bis 100 mit höchstens zwei Nachkommastellen ein.',
+    rateWrong: 'Geben Sie einen Prozentsatz von 0 bis 100 mit höchstens vier Nachkommastellen ein.',
     percent: '%',
     zones: 'Bereiche und Plätze',
     zonesDescription: 'Teile des Standorts, zum Beispiel eine Terrasse, mit den Plätzen, an denen bestellt wird.',

@@ -34,7 +34,7 @@ export const locations = {
     tax: 'Tax rate',
     fee: 'Fee rate',
     rateDescription: 'Percent of the subtotal.',
-    rateWrong: 'Enter a percentage from 0 to 100 with at most two decimals.',
+    rateWrong: 'Enter a percentage from 0 to 100 with at most four decimals.',
     percent: '%',
     zones: 'Zones and spots',
     zonesDescription: 'Parts of the location, such as a terrace, with the places where orders are placed.',
