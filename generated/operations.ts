@@ -1901,12 +1901,6 @@ export const operationTable = {
         "in": "path",
         "type": "string",
         "required": true
-      },
-      {
-        "name": "If-Match",
-        "in": "header",
-        "type": "string",
-        "required": false
       }
     ],
     "body": "none",
@@ -1918,7 +1912,6 @@ export const operationTable = {
       "403": "application/problem+json",
       "404": "application/problem+json",
       "406": "application/problem+json",
-      "412": "application/problem+json",
       "422": "application/problem+json",
       "429": "application/problem+json",
       "500": "application/problem+json",
@@ -1932,7 +1925,6 @@ export const operationTable = {
       "location-not-found",
       "fiscal-day-not-found",
       "not-acceptable",
-      "precondition-failed",
       "fiscal-day-not-begun",
       "rate-limited",
       "too-much-in-progress",

@@ -17,7 +17,6 @@ const changing: readonly OperationId[] = [
   'updateProduct',
   'completeOrder',
   'cancelOrder',
-  'closeFiscalDay',
   'updateIntegration',
   'deleteIntegration',
   'pauseIntegration',
@@ -55,6 +54,8 @@ const repeatable: readonly OperationId[] = [
   'cancelSecretRotation',
   'revokeApiKey',
 ];
+/** Creates a resource under an id that the caller chooses, so that it needs neither header. */
+const withChosenId: readonly OperationId[] = ['closeFiscalDay'];
 /** Creates a resource with a secret, and cannot show the secret again. */
 const unrepeatable: readonly OperationId[] = ['createApiKey'];
 /** Changes nothing. */
@@ -86,9 +87,9 @@ function expectRefusal({ status, body }: Answer, header: string): void {
 
 it('lists every operation that is not a read', () => {
   const writing = operationIds.filter((id) => operationTable[id].method !== 'GET').sort();
-  expect([...new Set([...changing, ...creating, ...unrepeatable, ...withCookie, ...withoutEffect])].sort()).toEqual(
-    writing,
-  );
+  expect(
+    [...new Set([...changing, ...creating, ...withChosenId, ...unrepeatable, ...withCookie, ...withoutEffect])].sort(),
+  ).toEqual(writing);
 });
 
 describe('If-Match', () => {
@@ -107,7 +108,7 @@ describe('If-Match', () => {
     expect((await send(id, 'If-Match', headers['etag'] ?? '', true)).status).toBe(200);
   });
 
-  it.each(repeatable)('is ignored when %s is repeated', async (id) => {
+  it.each(repeatable.filter((id) => changing.includes(id)))('is ignored when %s is repeated', async (id) => {
     const { method, path, ...options } = calls[id];
     const first = await service.call(method, path, options);
     const again = await send(id, 'If-Match', otherTag, true);

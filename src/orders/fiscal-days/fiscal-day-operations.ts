@@ -1,6 +1,4 @@
 import type { components } from '../../../generated/types.ts';
-import type { Location } from '../../catalog/locations/location.ts';
-import { ifMatchRevision } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/list-answer.ts';
 import type { FiscalDay } from './fiscal-day.ts';
@@ -11,9 +9,8 @@ type FiscalDayOperations = Pick<OperationHandlers, 'closeFiscalDay' | 'listFisca
 /** The contract's operations on fiscal days. */
 export function fiscalDayOperations(fiscalDays: FiscalDays): FiscalDayOperations {
   return {
-    async closeFiscalDay({ path: { id, date }, headers, context }) {
-      const precondition = (location: Location): boolean => ifMatchRevision(headers['If-Match'], location);
-      return fiscalDayAnswer(await fiscalDays.close(id, date, { precondition, traceparent: context.traceparent }));
+    async closeFiscalDay({ path: { id, date }, context }) {
+      return fiscalDayAnswer(await fiscalDays.close(id, date, context.traceparent));
     },
     listFiscalDays: (input) => answerPage(input, () => fiscalDays.list(input.path.id), represent),
     async getFiscalDay({ path: { id, date } }) {

@@ -11,7 +11,6 @@
 import { beginOfFiscalDay } from '../../catalog/locations/fiscal-calendar.ts';
 import type { Location } from '../../catalog/locations/location.ts';
 import type { Locations } from '../../catalog/locations/locations.ts';
-import { requireMatch, type Precondition } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
 import { fiscalDayEnded } from '../../events/announcements.ts';
 import type { Relay } from '../../events/outbox.ts';
@@ -28,16 +27,10 @@ export interface FiscalDays {
   /**
    * Closes the fiscal day of a date if it is open, after closing earlier days that have ended. A day that has not ended
    * is closed early; orders placed from now on belong to the next day.
-   * @param options.precondition about the location; ignored for a day that is already closed
    * @returns the day, also if another request or process closed it
-   * @throws {ProblemError} precondition-failed, fiscal-day-not-begun, fiscal-day-not-found for a day that ended before
-   *   the location existed
+   * @throws {ProblemError} fiscal-day-not-begun, fiscal-day-not-found for a day that ended before the location existed
    */
-  close(
-    locationId: string,
-    date: string,
-    options?: { readonly precondition?: Precondition<Location>; readonly traceparent?: string | undefined },
-  ): Promise<FiscalDay>;
+  close(locationId: string, date: string, traceparent?: string): Promise<FiscalDay>;
   /** @throws {ProblemError} fiscal-day-not-found for a day that is not closed */
   get(locationId: string, date: string): Promise<FiscalDay>;
   /** The latest first. */
@@ -123,9 +116,8 @@ export function createFiscalDays({ store, orders, locations, relay, clock, rando
   };
 
   return {
-    async close(locationId, date, { precondition = () => true, traceparent } = {}) {
+    async close(locationId, date, traceparent) {
       let location = await locations.get(locationId);
-      if (location.nextFiscalDay.date <= date) requireMatch(location, precondition);
       while (location.nextFiscalDay.date <= date) {
         const { date: next, beginsAt, endsAt } = location.nextFiscalDay;
         if (next < date && endsAt > clock.now()) throw notBegun(date, beginOfFiscalDay(date, location));

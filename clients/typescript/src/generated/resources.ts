@@ -19,7 +19,7 @@ export interface PromptsResource {
    * List prompts.
    *
    * Lists the prompts, the most recently updated first. A prompt that is updated while you read the list moves to the
-   * front, so the later pages do not contain it.
+   * front, so the later pages do not contain it. Unlike in other lists, a page has up to 1,000 entries, also by default.
    */
   list(query?: Query<'listPrompts'>, options?: CallOptions<'listPrompts'>): ListCall<Schemas['PromptPage']>;
 
@@ -518,15 +518,12 @@ export interface FiscalDaysResource {
    * Days are closed in order: earlier open days are closed first, at their usual end. The service also closes each day
    * automatically, some seconds after its end. Closing a closed day again gives the same answer and changes nothing.
    *
-   * `If-Match` takes an `ETag` of the location: the day is closed only if the location, for example its time zone, has
-   * not changed since you read it.
-   *
    * A day counts at most 500,000 orders and a total of at most 9,007,199,254,740,991, the oldest orders first. The next
    * day counts the rest.
    *
    * @param id Id of the location.
    * @param date Date of the fiscal day.
-   * @throws {ProblemError} `location-not-found` (404), `fiscal-day-not-found` (404), `precondition-failed` (412), `fiscal-day-not-begun` (422)
+   * @throws {ProblemError} `location-not-found` (404), `fiscal-day-not-found` (404), `fiscal-day-not-begun` (422)
    */
   close(id: string, date: string, options?: CallOptions<'closeFiscalDay'>): Call<Schemas['FiscalDay']>;
 }

@@ -15,14 +15,8 @@ import { useList } from '../../shared/use-list.ts';
 import { currentFiscalDate } from './fiscal-date.ts';
 import { locationKey } from './queries.ts';
 
-interface FiscalDaysProps {
-  location: Schemas['Location'];
-  /** Of the location: a day is closed only in the time zone that is shown. */
-  etag: string | undefined;
-}
-
 /** The closed fiscal days of a location with their totals, and a button that closes a day. */
-export function FiscalDays({ location, etag }: FiscalDaysProps): ReactNode {
+export function FiscalDays({ location }: { location: Schemas['Location'] }): ReactNode {
   const { fiscalDays: texts } = useTexts().locations;
   const canRead = useScope('orders:read');
   const canWrite = useScope('orders:write');
@@ -37,7 +31,7 @@ export function FiscalDays({ location, etag }: FiscalDaysProps): ReactNode {
             {texts.text(location.fiscal_day_end, location.timezone)}
           </Text>
         </div>
-        {canWrite && <CloseDay location={location} etag={etag} />}
+        {canWrite && <CloseDay location={location} />}
       </Group>
       {canRead ? <ClosedDays id={location.id} /> : <Text c="dimmed">{texts.notAllowed}</Text>}
     </Stack>
@@ -96,7 +90,7 @@ function useColumns(): Column<Schemas['FiscalDay']>[] {
   ];
 }
 
-function CloseDay({ location, etag }: FiscalDaysProps): ReactNode {
+function CloseDay({ location }: { location: Schemas['Location'] }): ReactNode {
   const { fiscalDays: texts } = useTexts().locations;
   const { id } = location;
   const queryClient = useQueryClient();
@@ -111,7 +105,7 @@ function CloseDay({ location, etag }: FiscalDaysProps): ReactNode {
     enabled: useScope('orders:read'),
   });
   const close = useMutation({
-    mutationFn: (day: string) => gateway.fiscalDays.close(id, day, { ifMatch: etag }),
+    mutationFn: (day: string) => gateway.fiscalDays.close(id, day),
     onSuccess: (closed) => {
       setDate(undefined);
       notify(texts.done(closed.date));

@@ -88,7 +88,7 @@ export function LocationScreen(): ReactNode {
             <Facts location={location} />
             <Zones location={location} />
           </SimpleGrid>
-          <FiscalDays location={location} etag={read.data?.etag} />
+          <FiscalDays location={location} />
         </Stack>
       ) : (
         !read.isError && <Skeleton height={320} />
