@@ -12,7 +12,7 @@ export interface paths {
         /**
          * List prompts
          * @description Lists the prompts, the most recently updated first. A prompt that is updated while you read the list moves to the
-         *     front, so the later pages do not contain it.
+         *     front, so the later pages do not contain it. Unlike in other lists, a page has up to 1,000 entries, also by default.
          */
         get: operations["listPrompts"];
         put?: never;
@@ -698,9 +698,6 @@ export interface paths {
          *     Days are closed in order: earlier open days are closed first, at their usual end. The service also closes each day
          *     automatically, some seconds after its end. Closing a closed day again gives the same answer and changes nothing.
          *
-         *     `If-Match` takes an `ETag` of the location: the day is closed only if the location, for example its time zone, has
-         *     not changed since you read it.
-         *
          *     A day counts at most 500,000 orders and a total of at most 9,007,199,254,740,991, the oldest orders first. The next
          *     day counts the rest.
          */
@@ -1196,8 +1193,8 @@ export interface paths {
         /**
          * List deliveries of all integrations
          * @description Lists the deliveries to all integrations, the newest first, without their bodies. `since` and `until` filter by
-         *     `created_at`. With `target_uuid` these are the deliveries that an order, a product or a fiscal day of a location
-         *     caused.
+         *     `created_at`. With `target_id` these are the deliveries that an order, a product, a category or the fiscal days of a
+         *     location caused.
          */
         get: operations["listAllDeliveries"];
         put?: never;
@@ -3554,14 +3551,14 @@ export interface components {
         FiscalDayEndTime: string;
         /**
          * TaxRate
-         * @description Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.
-         * @example 900
+         * @description Tax on the subtotal of an order, in parts per million, rounded half-up to the minor unit once per order. 90000 is 9 %, 88750 is 8.875 %.
+         * @example 90000
          */
         TaxRate: number;
         /**
          * FeeRate
-         * @description Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.
-         * @example 250
+         * @description Fee on the subtotal of an order, in parts per million, rounded half-up to the minor unit once per order. 25000 is 2.5 %.
+         * @example 25000
          */
         FeeRate: number;
         /**
@@ -3603,8 +3600,8 @@ export interface components {
          *       "currency": "EUR",
          *       "timezone": "Europe/Amsterdam",
          *       "fiscal_day_end": "04:00",
-         *       "tax_rate_bp": 900,
-         *       "fee_rate_bp": 250,
+         *       "tax_rate_ppm": 90000,
+         *       "fee_rate_ppm": 25000,
          *       "zones": [],
          *       "archived": false,
          *       "created_at": "2026-11-04T08:00:00.000Z",
@@ -3617,8 +3614,8 @@ export interface components {
             currency: components["schemas"]["CurrencyCode"];
             timezone: components["schemas"]["Timezone"];
             fiscal_day_end: components["schemas"]["FiscalDayEndTime"];
-            tax_rate_bp: components["schemas"]["TaxRate"];
-            fee_rate_bp: components["schemas"]["FeeRate"];
+            tax_rate_ppm: components["schemas"]["TaxRate"];
+            fee_rate_ppm: components["schemas"]["FeeRate"];
             /** @description Zones of the location. Can be empty. */
             zones: components["schemas"]["Zone"][];
             archived: components["schemas"]["Archived"];
@@ -4393,11 +4390,11 @@ export interface components {
          */
         EventId: string;
         /**
-         * TargetUuid
-         * @description What the event is about, as in its body. Absent if the body has no `targetUuid`, or `null`.
+         * TargetId
+         * @description Id of what the event is about: an order, a product, a category, the location of a fiscal day, or the tested integration. Absent if an earlier release created the delivery of a test event or of a category's event.
          * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
          */
-        TargetUuid: string;
+        TargetId: string;
         /**
          * ReplayId
          * @description Id of a replay.
@@ -4448,6 +4445,7 @@ export interface components {
          * @example {
          *       "type": "ORDER_PLACED",
          *       "targetUuid": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "targetId": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
          *       "createdAt": "2026-11-06T12:31:08.214Z",
          *       "data": {
          *         "itemNames": [
@@ -4475,14 +4473,11 @@ export interface components {
              * @enum {string}
              */
             type: "ORDER_PLACED";
-            /**
-             * @description Id of the order.
-             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
-             */
-            targetUuid: string;
+            targetUuid: components["schemas"]["OrderId"];
+            targetId: components["schemas"]["OrderId"];
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderPlacedData"];
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
         /**
          * OrderEndedData
@@ -4519,6 +4514,7 @@ export interface components {
          * @example {
          *       "type": "ORDER_COMPLETED",
          *       "targetUuid": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "targetId": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
          *       "createdAt": "2026-11-06T12:48:51.730Z",
          *       "data": {
          *         "total": 1584,
@@ -4535,14 +4531,11 @@ export interface components {
              * @enum {string}
              */
             type: "ORDER_COMPLETED";
-            /**
-             * @description Id of the order.
-             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
-             */
-            targetUuid: string;
+            targetUuid: components["schemas"]["OrderId"];
+            targetId: components["schemas"]["OrderId"];
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
         /**
          * OrderCanceled
@@ -4550,6 +4543,7 @@ export interface components {
          * @example {
          *       "type": "ORDER_CANCELED",
          *       "targetUuid": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
+         *       "targetId": "c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4",
          *       "createdAt": "2026-11-06T12:48:51.730Z",
          *       "data": {
          *         "total": 1584,
@@ -4566,14 +4560,11 @@ export interface components {
              * @enum {string}
              */
             type: "ORDER_CANCELED";
-            /**
-             * @description Id of the order.
-             * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
-             */
-            targetUuid: string;
+            targetUuid: components["schemas"]["OrderId"];
+            targetId: components["schemas"]["OrderId"];
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["OrderEndedData"];
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
         /**
          * ProductUpdated
@@ -4581,6 +4572,7 @@ export interface components {
          * @example {
          *       "type": "PRODUCT_UPDATED",
          *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
+         *       "targetId": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92",
          *       "createdAt": "2026-11-06T09:12:44.031Z",
          *       "data": {
          *         "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
@@ -4594,14 +4586,11 @@ export interface components {
              * @enum {string}
              */
             type: "PRODUCT_UPDATED";
-            /**
-             * @description Id of the product.
-             * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
-             */
-            targetUuid: string;
+            targetUuid: components["schemas"]["ProductId"];
+            targetId: components["schemas"]["ProductId"];
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["ProductUpdatedData"];
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
         /**
          * CategoryUpdated
@@ -4632,14 +4621,10 @@ export interface components {
              * @example null
              */
             targetUuid: string | null;
-            /**
-             * @description Id of the category.
-             * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
-             */
-            targetId: string;
+            targetId: components["schemas"]["CategoryId"];
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["CategoryUpdatedData"];
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
         /**
          * FiscalDayEnd
@@ -4647,6 +4632,7 @@ export interface components {
          * @example {
          *       "type": "FISCAL_DAY_END",
          *       "targetUuid": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "targetId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
          *       "createdAt": "2026-11-07T03:00:00.000Z",
          *       "data": {
          *         "fiscalDay": "2026-11-06",
@@ -4665,20 +4651,19 @@ export interface components {
              * @enum {string}
              */
             type: "FISCAL_DAY_END";
-            /**
-             * @description Id of the location.
-             * @example 3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753
-             */
-            targetUuid: string;
+            targetUuid: components["schemas"]["LocationId"];
+            targetId: components["schemas"]["LocationId"];
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["FiscalDayEndData"];
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
         /**
          * TestEvent
          * @description An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.
          * @example {
          *       "type": "TEST",
+         *       "targetUuid": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "targetId": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "createdAt": "2026-11-06T08:30:00.000Z",
          *       "data": {},
          *       "id": "90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"
@@ -4690,9 +4675,11 @@ export interface components {
              * @enum {string}
              */
             type: "TEST";
+            targetUuid: components["schemas"]["IntegrationId"];
+            targetId: components["schemas"]["IntegrationId"];
             createdAt: components["schemas"]["EventTime"];
             data: components["schemas"]["TestEventData"];
-            id?: components["schemas"]["EventId"];
+            id: components["schemas"]["EventId"];
         };
         /**
          * Delivery
@@ -4701,20 +4688,21 @@ export interface components {
          *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
          *       "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
          *       "event_type": "TEST",
+         *       "target_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "status": "delivered",
          *       "attempt_count": 1,
          *       "last_outcome": "2xx",
          *       "created_at": "2026-11-06T08:30:00.000Z",
          *       "delivered_at": "2026-11-06T08:30:00.112Z",
-         *       "body": "{\"type\":\"TEST\",\"createdAt\":\"2026-11-06T08:30:00.000Z\",\"data\":{},\"id\":\"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36\"}"
+         *       "body": "{\"type\":\"TEST\",\"targetUuid\":\"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95\",\"targetId\":\"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95\",\"createdAt\":\"2026-11-06T08:30:00.000Z\",\"data\":{},\"id\":\"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36\"}"
          *     }
          */
         Delivery: {
             id: components["schemas"]["DeliveryId"];
             event_id: components["schemas"]["EventId"];
             event_type: components["schemas"]["EventTypeName"];
-            target_uuid?: components["schemas"]["TargetUuid"];
+            target_id?: components["schemas"]["TargetId"];
             integration_id: components["schemas"]["IntegrationId"];
             integration_name?: components["schemas"]["IntegrationName"];
             replay_id?: components["schemas"]["ReplayId"];
@@ -4736,7 +4724,7 @@ export interface components {
             delivered_at?: components["schemas"]["Timestamp"];
             /**
              * @description The exact body that is sent. The signatures are made over it.
-             * @example {"type":"TEST","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"}
+             * @example {"type":"TEST","targetUuid":"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95","targetId":"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"}
              */
             body: string;
         };
@@ -5803,6 +5791,7 @@ export interface components {
          *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
          *       "event_id": "2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36",
          *       "event_type": "TEST",
+         *       "target_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "integration_id": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *       "status": "delivered",
          *       "attempt_count": 1,
@@ -5815,7 +5804,7 @@ export interface components {
             id: components["schemas"]["DeliveryId"];
             event_id: components["schemas"]["EventId"];
             event_type: components["schemas"]["EventTypeName"];
-            target_uuid?: components["schemas"]["TargetUuid"];
+            target_id?: components["schemas"]["TargetId"];
             integration_id: components["schemas"]["IntegrationId"];
             integration_name?: components["schemas"]["IntegrationName"];
             replay_id?: components["schemas"]["ReplayId"];
@@ -8433,15 +8422,15 @@ export interface components {
              */
             fiscal_day_end?: string;
             /**
-             * @description Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.
-             * @example 900
+             * @description Tax on the subtotal of an order, in parts per million. 90000 is 9 %. Default: 0.
+             * @example 90000
              */
-            tax_rate_bp?: number;
+            tax_rate_ppm?: number;
             /**
-             * @description Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.
-             * @example 250
+             * @description Fee on the subtotal of an order, in parts per million. 25000 is 2.5 %. Default: 0.
+             * @example 25000
              */
-            fee_rate_bp?: number;
+            fee_rate_ppm?: number;
             zones?: components["schemas"]["ZonesInput"];
             archived?: components["schemas"]["Archived"];
         };
@@ -8451,7 +8440,7 @@ export interface components {
          *     that you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you
          *     can send them with their current values.
          * @example {
-         *       "tax_rate_bp": 2100
+         *       "tax_rate_ppm": 210000
          *     }
          */
         LocationUpdate: {
@@ -8459,8 +8448,8 @@ export interface components {
             currency?: components["schemas"]["CurrencyCode"];
             timezone?: components["schemas"]["Timezone"];
             fiscal_day_end?: components["schemas"]["FiscalDayEndTime"];
-            tax_rate_bp?: components["schemas"]["TaxRate"];
-            fee_rate_bp?: components["schemas"]["FeeRate"];
+            tax_rate_ppm?: components["schemas"]["TaxRate"];
+            fee_rate_ppm?: components["schemas"]["FeeRate"];
             zones?: components["schemas"]["ZonesInput"];
             archived?: components["schemas"]["Archived"];
             id?: components["schemas"]["LocationId"];
@@ -9012,6 +9001,8 @@ export interface components {
          *       },
          *       "example": {
          *         "type": "TEST",
+         *         "targetUuid": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *         "targetId": "f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
          *         "createdAt": "2026-11-06T08:30:00.000Z",
          *         "data": {},
          *         "id": "90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"
@@ -12484,10 +12475,26 @@ export interface components {
          */
         PathIntegrationId: components["schemas"]["IntegrationId"];
         /**
+         * @description Only deliveries with this status.
+         * @example failed
+         */
+        OfDeliveryStatus: components["schemas"]["DeliveryStatus"];
+        /**
+         * @description Only deliveries whose last attempt had this outcome.
+         * @example connection-refused
+         */
+        OfDeliveryOutcome: components["schemas"]["DeliveryOutcome"];
+        /**
          * @description Only deliveries of events of this type.
          * @example ORDER_PLACED
          */
         OfEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "TEST";
+        /**
+         * @description Only deliveries of events about this order, product, category, location or integration: those with this `targetId` in
+         *     their body.
+         * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
+         */
+        OfTarget: string;
         /**
          * @description Id of the delivery.
          * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
@@ -14601,13 +14608,7 @@ export interface operations {
     closeFiscalDay: {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
-                 * @example "Zk3v9QwLx0uT1c"
-                 */
-                "If-Match"?: components["parameters"]["IfMatch"];
-            };
+            header?: never;
             path: {
                 /**
                  * @description Id of the location.
@@ -14655,7 +14656,6 @@ export interface operations {
                 };
             };
             406: components["responses"]["NotAcceptable"];
-            412: components["responses"]["PreconditionFailed"];
             /** @description The fiscal day has not begun. */
             422: {
                 headers: {
@@ -16216,17 +16216,23 @@ export interface operations {
                  * @description Only deliveries with this status.
                  * @example failed
                  */
-                status?: components["schemas"]["DeliveryStatus"];
+                status?: components["parameters"]["OfDeliveryStatus"];
                 /**
                  * @description Only deliveries whose last attempt had this outcome.
                  * @example connection-refused
                  */
-                last_outcome?: components["schemas"]["DeliveryOutcome"];
+                last_outcome?: components["parameters"]["OfDeliveryOutcome"];
                 /**
                  * @description Only deliveries of events of this type.
                  * @example ORDER_PLACED
                  */
                 event_type?: components["parameters"]["OfEventType"];
+                /**
+                 * @description Only deliveries of events about this order, product, category, location or integration: those with this `targetId` in
+                 *     their body.
+                 * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
+                 */
+                target_id?: components["parameters"]["OfTarget"];
                 /**
                  * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
                  *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
@@ -16297,25 +16303,31 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Only deliveries to this integration.
+                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 */
+                integration_id?: string;
+                /**
                  * @description Only deliveries with this status.
                  * @example failed
                  */
-                status?: components["schemas"]["DeliveryStatus"];
+                status?: components["parameters"]["OfDeliveryStatus"];
+                /**
+                 * @description Only deliveries whose last attempt had this outcome.
+                 * @example connection-refused
+                 */
+                last_outcome?: components["parameters"]["OfDeliveryOutcome"];
                 /**
                  * @description Only deliveries of events of this type.
                  * @example ORDER_PLACED
                  */
                 event_type?: components["parameters"]["OfEventType"];
                 /**
-                 * @description Only deliveries to this integration.
-                 * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
+                 * @description Only deliveries of events about this order, product, category, location or integration: those with this `targetId` in
+                 *     their body.
+                 * @example cat_5f0c2a9be1d84736a8c15e7d90b3f264
                  */
-                integration_id?: string;
-                /**
-                 * @description Only deliveries of events about this order, product or location: those with this `targetUuid` in their body.
-                 * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
-                 */
-                target_uuid?: string;
+                target_id?: components["parameters"]["OfTarget"];
                 /**
                  * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
                  *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).

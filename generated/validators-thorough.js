@@ -19894,7 +19894,7 @@ validate123.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const createLocationBody = validate124;
 const schema149 = {"$ref":"contract#/$defs/LocationCreate","$id":"createLocationBody"};
-const schema150 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_bp":{"type":"integer","description":"Tax on the subtotal of an order, in basis points. 900 is 9 %. Default: 0.","minimum":0,"maximum":10000,"examples":[900]},"fee_rate_bp":{"type":"integer","description":"Fee on the subtotal of an order, in basis points. 250 is 2.5 %. Default: 0.","minimum":0,"maximum":10000,"examples":[250]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
+const schema150 = {"title":"LocationCreate","type":"object","description":"A new location.","additionalProperties":false,"required":["name","currency","timezone"],"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"type":"string","description":"ISO 4217 code of the currency of all prices at the location. It cannot be changed later. It must be a current currency with a minor unit in the ISO 4217 list of 2026-01-01. If a currency is withdrawn later, existing locations keep it.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins. Default: `00:00`.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]},"tax_rate_ppm":{"type":"integer","description":"Tax on the subtotal of an order, in parts per million. 90000 is 9 %. Default: 0.","minimum":0,"maximum":1000000,"examples":[90000]},"fee_rate_ppm":{"type":"integer","description":"Fee on the subtotal of an order, in parts per million. 25000 is 2.5 %. Default: 0.","minimum":0,"maximum":1000000,"examples":[25000]},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"}},"examples":[{"name":"Canal Café","currency":"EUR","timezone":"Europe/Amsterdam"}]};
 const schema151 = {"title":"LocationName","type":"string","description":"Display name of the location. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":200,"examples":["Canal Café"]};
 const schema152 = {"title":"Timezone","type":"string","description":"Name of a time zone in the IANA database. Fiscal days end in this time zone. Upper and lower case are accepted; the name is stored as the database writes it. An alias such as `Asia/Calcutta` is not replaced.","pattern":"^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$","minLength":1,"maxLength":64,"examples":["Europe/Amsterdam"]};
 const schema160 = {"title":"Archived","type":"boolean","description":"Whether the resource is archived. Lists leave out archived resources by default, and new orders cannot use them. You can still get an archived resource by its id and change it; `false` ends the archiving.","examples":[false]};
@@ -20288,7 +20288,7 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!((((((((key0 === "name") || (key0 === "currency")) || (key0 === "timezone")) || (key0 === "fiscal_day_end")) || (key0 === "tax_rate_bp")) || (key0 === "fee_rate_bp")) || (key0 === "zones")) || (key0 === "archived"))){
+if(!((((((((key0 === "name") || (key0 === "currency")) || (key0 === "timezone")) || (key0 === "fiscal_day_end")) || (key0 === "tax_rate_ppm")) || (key0 === "fee_rate_ppm")) || (key0 === "zones")) || (key0 === "archived"))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err3];
@@ -20459,10 +20459,10 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.tax_rate_bp !== undefined){
-let data4 = data.tax_rate_bp;
+if(data.tax_rate_ppm !== undefined){
+let data4 = data.tax_rate_ppm;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-const err18 = {instancePath:instancePath+"/tax_rate_bp",schemaPath:"#/properties/tax_rate_bp/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err18 = {instancePath:instancePath+"/tax_rate_ppm",schemaPath:"#/properties/tax_rate_ppm/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -20472,8 +20472,8 @@ vErrors.push(err18);
 errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 10000 || isNaN(data4)){
-const err19 = {instancePath:instancePath+"/tax_rate_bp",schemaPath:"#/properties/tax_rate_bp/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"};
+if(data4 > 1000000 || isNaN(data4)){
+const err19 = {instancePath:instancePath+"/tax_rate_ppm",schemaPath:"#/properties/tax_rate_ppm/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -20483,7 +20483,7 @@ vErrors.push(err19);
 errors++;
 }
 if(data4 < 0 || isNaN(data4)){
-const err20 = {instancePath:instancePath+"/tax_rate_bp",schemaPath:"#/properties/tax_rate_bp/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const err20 = {instancePath:instancePath+"/tax_rate_ppm",schemaPath:"#/properties/tax_rate_ppm/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -20494,10 +20494,10 @@ errors++;
 }
 }
 }
-if(data.fee_rate_bp !== undefined){
-let data5 = data.fee_rate_bp;
+if(data.fee_rate_ppm !== undefined){
+let data5 = data.fee_rate_ppm;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err21 = {instancePath:instancePath+"/fee_rate_bp",schemaPath:"#/properties/fee_rate_bp/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err21 = {instancePath:instancePath+"/fee_rate_ppm",schemaPath:"#/properties/fee_rate_ppm/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -20507,8 +20507,8 @@ vErrors.push(err21);
 errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 10000 || isNaN(data5)){
-const err22 = {instancePath:instancePath+"/fee_rate_bp",schemaPath:"#/properties/fee_rate_bp/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"};
+if(data5 > 1000000 || isNaN(data5)){
+const err22 = {instancePath:instancePath+"/fee_rate_ppm",schemaPath:"#/properties/fee_rate_ppm/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -20518,7 +20518,7 @@ vErrors.push(err22);
 errors++;
 }
 if(data5 < 0 || isNaN(data5)){
-const err23 = {instancePath:instancePath+"/fee_rate_bp",schemaPath:"#/properties/fee_rate_bp/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const err23 = {instancePath:instancePath+"/fee_rate_ppm",schemaPath:"#/properties/fee_rate_ppm/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -20923,11 +20923,11 @@ validate134.evaluated = {"props":{"path":true,"query":true,"headers":true},"dyna
 
 export const updateLocationBody = validate135;
 const schema165 = {"$ref":"contract#/$defs/LocationUpdate","$id":"updateLocationBody"};
-const schema166 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_bp":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_bp":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_bp":2100}]};
+const schema166 = {"title":"LocationUpdate","type":"object","description":"Any of the fields. `zones` is replaced as a whole. Zones and spots that you send with their ids keep these ids. A zone\nthat you send without `spots` keeps its spots. `id`, `currency`, `created_at` and `updated_at` cannot be changed; you\ncan send them with their current values.","additionalProperties":false,"properties":{"name":{"$ref":"contract#/$defs/LocationName"},"currency":{"$ref":"contract#/$defs/CurrencyCode"},"timezone":{"$ref":"contract#/$defs/Timezone"},"fiscal_day_end":{"$ref":"contract#/$defs/FiscalDayEndTime"},"tax_rate_ppm":{"$ref":"contract#/$defs/TaxRate"},"fee_rate_ppm":{"$ref":"contract#/$defs/FeeRate"},"zones":{"$ref":"contract#/$defs/ZonesInput"},"archived":{"$ref":"contract#/$defs/Archived"},"id":{"$ref":"contract#/$defs/LocationId"},"created_at":{"$ref":"contract#/$defs/DateTimeInput"},"updated_at":{"$ref":"contract#/$defs/DateTimeInput"}},"examples":[{"tax_rate_ppm":210000}]};
 const schema168 = {"title":"CurrencyCode","type":"string","description":"ISO 4217 code of the currency.","pattern":"^[A-Z]{3}$","maxLength":3,"examples":["EUR"]};
 const schema170 = {"title":"FiscalDayEndTime","type":"string","description":"Time of day, `HH:MM`, at which a fiscal day ends and the next begins, in the location's time zone. With `04:00`, an\norder at 01:30 belongs to the day before. If daylight saving skips this time, the day ends later by the length of the\ngap: 02:30 becomes 03:30. If this time occurs twice, the first counts.","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$","maxLength":5,"examples":["04:00"]};
-const schema171 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in basis points, rounded half-up once per order. 900 is 9 %.","minimum":0,"maximum":10000,"examples":[900]};
-const schema172 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in basis points, rounded half-up once per order. 250 is 2.5 %.","minimum":0,"maximum":10000,"examples":[250]};
+const schema171 = {"title":"TaxRate","type":"integer","description":"Tax on the subtotal of an order, in parts per million, rounded half-up to the minor unit once per order. 90000 is 9 %, 88750 is 8.875 %.","minimum":0,"maximum":1000000,"examples":[90000]};
+const schema172 = {"title":"FeeRate","type":"integer","description":"Fee on the subtotal of an order, in parts per million, rounded half-up to the minor unit once per order. 25000 is 2.5 %.","minimum":0,"maximum":1000000,"examples":[25000]};
 
 function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -21112,10 +21112,10 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data.tax_rate_bp !== undefined){
-let data4 = data.tax_rate_bp;
+if(data.tax_rate_ppm !== undefined){
+let data4 = data.tax_rate_ppm;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-const err15 = {instancePath:instancePath+"/tax_rate_bp",schemaPath:"contract#/$defs/TaxRate/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err15 = {instancePath:instancePath+"/tax_rate_ppm",schemaPath:"contract#/$defs/TaxRate/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -21125,8 +21125,8 @@ vErrors.push(err15);
 errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 10000 || isNaN(data4)){
-const err16 = {instancePath:instancePath+"/tax_rate_bp",schemaPath:"contract#/$defs/TaxRate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"};
+if(data4 > 1000000 || isNaN(data4)){
+const err16 = {instancePath:instancePath+"/tax_rate_ppm",schemaPath:"contract#/$defs/TaxRate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -21136,7 +21136,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data4 < 0 || isNaN(data4)){
-const err17 = {instancePath:instancePath+"/tax_rate_bp",schemaPath:"contract#/$defs/TaxRate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const err17 = {instancePath:instancePath+"/tax_rate_ppm",schemaPath:"contract#/$defs/TaxRate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -21147,10 +21147,10 @@ errors++;
 }
 }
 }
-if(data.fee_rate_bp !== undefined){
-let data5 = data.fee_rate_bp;
+if(data.fee_rate_ppm !== undefined){
+let data5 = data.fee_rate_ppm;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err18 = {instancePath:instancePath+"/fee_rate_bp",schemaPath:"contract#/$defs/FeeRate/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err18 = {instancePath:instancePath+"/fee_rate_ppm",schemaPath:"contract#/$defs/FeeRate/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -21160,8 +21160,8 @@ vErrors.push(err18);
 errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 10000 || isNaN(data5)){
-const err19 = {instancePath:instancePath+"/fee_rate_bp",schemaPath:"contract#/$defs/FeeRate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"};
+if(data5 > 1000000 || isNaN(data5)){
+const err19 = {instancePath:instancePath+"/fee_rate_ppm",schemaPath:"contract#/$defs/FeeRate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -21171,7 +21171,7 @@ vErrors.push(err19);
 errors++;
 }
 if(data5 < 0 || isNaN(data5)){
-const err20 = {instancePath:instancePath+"/fee_rate_bp",schemaPath:"contract#/$defs/FeeRate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const err20 = {instancePath:instancePath+"/fee_rate_ppm",schemaPath:"contract#/$defs/FeeRate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -21836,7 +21836,7 @@ return errors === 0;
 validate140.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const closeFiscalDayParameters = validate141;
-const schema182 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"closeFiscalDayParameters"};
+const schema182 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/LocationId"},"date":{"$ref":"contract#/$defs/FiscalDate"}},"required":["id","date"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"closeFiscalDayParameters"};
 
 function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="closeFiscalDayParameters" */;
@@ -21994,12 +21994,8 @@ errors++;
 }
 if(data.headers !== undefined){
 let data4 = data.headers;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-if(data4["If-Match"] !== undefined){
-let data5 = data4["If-Match"];
-if(typeof data5 === "string"){
-if(data5.length > 1000 && (data5.length > 2000 || func1(data5) > 1000)){
-const err12 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
+if(!(data4 && typeof data4 == "object" && !Array.isArray(data4))){
+const err12 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -22009,37 +22005,14 @@ vErrors.push(err12);
 errors++;
 }
 }
+}
 else {
-const err13 = {instancePath:instancePath+"/headers/If-Match",schemaPath:"#/properties/headers/properties/If-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err13];
 }
 else {
 vErrors.push(err13);
-}
-errors++;
-}
-}
-}
-else {
-const err14 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-}
-else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
 }
 errors++;
 }
@@ -31789,9 +31762,10 @@ return errors === 0;
 validate225.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listDeliveriesParameters = validate226;
-const schema326 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
+const schema326 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/IntegrationId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"target_id":{"type":"string","pattern":"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveriesParameters"};
 const schema328 = {"title":"DeliveryStatus","type":"string","description":"- `pending`: waits for its next attempt at `next_attempt_at`.\n- `delivered`: the receiver answered with a 2xx status.\n- `failed`: all attempts failed. You can resend it.\n- `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.\n- `expired`: it was held for 30 days and is no longer sent. You can resend it.","enum":["pending","delivered","failed","held","expired"],"examples":["delivered"]};
 const schema329 = {"title":"DeliveryOutcome","type":"string","description":"Outcome of the last attempt: the class of the answer's status, or the `error` of the attempt if there was no answer.\nAbsent before the first attempt has ended.","enum":["2xx","3xx","4xx","5xx","target-refused","name-not-found","connection-refused","unreachable","connect-timeout","tls-failed","connection-lost","timeout","not-http","head-too-large","other"],"examples":["5xx"]};
+const pattern205 = new RegExp("^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$", "u");
 
 function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -32077,7 +32051,7 @@ if(data.query !== undefined){
 let data2 = data.query;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
-if(!((((((((key1 === "status") || (key1 === "last_outcome")) || (key1 === "event_type")) || (key1 === "since")) || (key1 === "until")) || (key1 === "limit")) || (key1 === "after")) || (key1 === "offset"))){
+if(!(func7.call(schema326.properties.query.properties, key1))){
 const err6 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err6];
@@ -32169,6 +32143,51 @@ vErrors.push(err13);
 errors++;
 }
 }
+if(data2.target_id !== undefined){
+let data6 = data2.target_id;
+if(typeof data6 === "string"){
+if(data6.length > 36 && (data6.length > 72 || func1(data6) > 36)){
+const err14 = {instancePath:instancePath+"/query/target_id",schemaPath:"#/properties/query/properties/target_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data6.length < 72 && func1(data6) < 36){
+const err15 = {instancePath:instancePath+"/query/target_id",schemaPath:"#/properties/query/properties/target_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(!pattern205.test(data6)){
+const err16 = {instancePath:instancePath+"/query/target_id",schemaPath:"#/properties/query/properties/target_id/pattern",keyword:"pattern",params:{pattern: "^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$"},message:"must match pattern \""+"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$"+"\""};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/query/target_id",schemaPath:"#/properties/query/properties/target_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
 if(data2.since !== undefined){
 if(!(validate227(data2.since, {instancePath:instancePath+"/query/since",parentData:data2,parentDataProperty:"since",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
@@ -32182,55 +32201,9 @@ errors = vErrors.length;
 }
 }
 if(data2.limit !== undefined){
-let data8 = data2.limit;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-const err14 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 > 100 || isNaN(data8)){
-const err15 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-if(data8 < 1 || isNaN(data8)){
-const err16 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-}
-if(data2.after !== undefined){
-let data9 = data2.after;
-if(typeof data9 === "string"){
-if(data9.length > 160 && (data9.length > 320 || func1(data9) > 160)){
-const err17 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-if(data9.length < 2 && func1(data9) < 1){
-const err18 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+let data9 = data2.limit;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err18 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -32239,8 +32212,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(!pattern4.test(data9)){
-const err19 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""};
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 100 || isNaN(data9)){
+const err19 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -32249,9 +32223,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-}
-else {
-const err20 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data9 < 1 || isNaN(data9)){
+const err20 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -32261,10 +32234,12 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data2.offset !== undefined){
-let data10 = data2.offset;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err21 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data2.after !== undefined){
+let data10 = data2.after;
+if(typeof data10 === "string"){
+if(data10.length > 160 && (data10.length > 320 || func1(data10) > 160)){
+const err21 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -32273,9 +32248,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 2147483647 || isNaN(data10)){
-const err22 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+if(data10.length < 2 && func1(data10) < 1){
+const err22 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -32284,8 +32258,8 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(data10 < 0 || isNaN(data10)){
-const err23 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!pattern4.test(data10)){
+const err23 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -32295,10 +32269,8 @@ vErrors.push(err23);
 errors++;
 }
 }
-}
-}
 else {
-const err24 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err24 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -32308,10 +32280,10 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data.headers !== undefined){
-let data11 = data.headers;
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-const err25 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data2.offset !== undefined){
+let data11 = data2.offset;
+if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+const err25 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -32320,15 +32292,62 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-}
-else {
-const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 > 2147483647 || isNaN(data11)){
+const err26 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err26];
 }
 else {
 vErrors.push(err26);
+}
+errors++;
+}
+if(data11 < 0 || isNaN(data11)){
+const err27 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data12 = data.headers;
+if(!(data12 && typeof data12 == "object" && !Array.isArray(data12))){
+const err29 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
 }
 errors++;
 }
@@ -32338,7 +32357,7 @@ return errors === 0;
 validate226.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listAllDeliveriesParameters = validate230;
-const schema332 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"$ref":"contract#/$defs/DeliveryStatus"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"target_uuid":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
+const schema332 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"integration_id":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","minLength":36,"maxLength":36},"status":{"$ref":"contract#/$defs/DeliveryStatus"},"last_outcome":{"$ref":"contract#/$defs/DeliveryOutcome"},"event_type":{"type":"string","title":"EventTypeFilter","enum":["ORDER_PLACED","ORDER_COMPLETED","ORDER_CANCELED","PRODUCT_UPDATED","CATEGORY_UPDATED","FISCAL_DAY_END","TEST"],"minLength":1},"target_id":{"type":"string","pattern":"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$","minLength":36,"maxLength":36},"since":{"$ref":"contract#/$defs/Moment"},"until":{"$ref":"contract#/$defs/Moment"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listAllDeliveriesParameters"};
 
 function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -32588,10 +32607,11 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data1.status !== undefined){
-let data2 = data1.status;
-if(typeof data2 !== "string"){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data1.integration_id !== undefined){
+let data2 = data1.integration_id;
+if(typeof data2 === "string"){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
+const err3 = {instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -32600,8 +32620,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!(((((data2 === "pending") || (data2 === "delivered")) || (data2 === "failed")) || (data2 === "held")) || (data2 === "expired"))){
-const err4 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema328.enum},message:"must be equal to one of the allowed values"};
+if(data2.length < 72 && func1(data2) < 36){
+const err4 = {instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -32610,11 +32630,8 @@ vErrors.push(err4);
 }
 errors++;
 }
-}
-if(data1.event_type !== undefined){
-let data3 = data1.event_type;
-if(!(((((((data3 === "ORDER_PLACED") || (data3 === "ORDER_COMPLETED")) || (data3 === "ORDER_CANCELED")) || (data3 === "PRODUCT_UPDATED")) || (data3 === "CATEGORY_UPDATED")) || (data3 === "FISCAL_DAY_END")) || (data3 === "TEST"))){
-const err5 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema332.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
+if(!pattern7.test(data2)){
+const err5 = {instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -32623,9 +32640,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-if(typeof data3 === "string"){
-if(data3.length < 2 && func1(data3) < 1){
-const err6 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err6 = {instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -32635,8 +32652,10 @@ vErrors.push(err6);
 errors++;
 }
 }
-else {
-const err7 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data1.status !== undefined){
+let data3 = data1.status;
+if(typeof data3 !== "string"){
+const err7 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -32645,12 +32664,8 @@ vErrors.push(err7);
 }
 errors++;
 }
-}
-if(data1.integration_id !== undefined){
-let data4 = data1.integration_id;
-if(typeof data4 === "string"){
-if(data4.length > 36 && (data4.length > 72 || func1(data4) > 36)){
-const err8 = {instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
+if(!(((((data3 === "pending") || (data3 === "delivered")) || (data3 === "failed")) || (data3 === "held")) || (data3 === "expired"))){
+const err8 = {instancePath:instancePath+"/query/status",schemaPath:"contract#/$defs/DeliveryStatus/enum",keyword:"enum",params:{allowedValues: schema328.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -32659,8 +32674,11 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(data4.length < 72 && func1(data4) < 36){
-const err9 = {instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"};
+}
+if(data1.last_outcome !== undefined){
+let data4 = data1.last_outcome;
+if(typeof data4 !== "string"){
+const err9 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -32669,8 +32687,8 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(!pattern7.test(data4)){
-const err10 = {instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
+if(!(((((((((((((((data4 === "2xx") || (data4 === "3xx")) || (data4 === "4xx")) || (data4 === "5xx")) || (data4 === "target-refused")) || (data4 === "name-not-found")) || (data4 === "connection-refused")) || (data4 === "unreachable")) || (data4 === "connect-timeout")) || (data4 === "tls-failed")) || (data4 === "connection-lost")) || (data4 === "timeout")) || (data4 === "not-http")) || (data4 === "head-too-large")) || (data4 === "other"))){
+const err10 = {instancePath:instancePath+"/query/last_outcome",schemaPath:"contract#/$defs/DeliveryOutcome/enum",keyword:"enum",params:{allowedValues: schema329.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -32680,8 +32698,10 @@ vErrors.push(err10);
 errors++;
 }
 }
-else {
-const err11 = {instancePath:instancePath+"/query/integration_id",schemaPath:"#/properties/query/properties/integration_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data1.event_type !== undefined){
+let data5 = data1.event_type;
+if(!(((((((data5 === "ORDER_PLACED") || (data5 === "ORDER_COMPLETED")) || (data5 === "ORDER_CANCELED")) || (data5 === "PRODUCT_UPDATED")) || (data5 === "CATEGORY_UPDATED")) || (data5 === "FISCAL_DAY_END")) || (data5 === "TEST"))){
+const err11 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/enum",keyword:"enum",params:{allowedValues: schema332.properties.query.properties.event_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -32690,12 +32710,9 @@ vErrors.push(err11);
 }
 errors++;
 }
-}
-if(data1.target_uuid !== undefined){
-let data5 = data1.target_uuid;
 if(typeof data5 === "string"){
-if(data5.length > 36 && (data5.length > 72 || func1(data5) > 36)){
-const err12 = {instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
+if(data5.length < 2 && func1(data5) < 1){
+const err12 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -32704,8 +32721,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(data5.length < 72 && func1(data5) < 36){
-const err13 = {instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"};
+}
+else {
+const err13 = {instancePath:instancePath+"/query/event_type",schemaPath:"#/properties/query/properties/event_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -32714,8 +32732,12 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(!pattern7.test(data5)){
-const err14 = {instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""};
+}
+if(data1.target_id !== undefined){
+let data6 = data1.target_id;
+if(typeof data6 === "string"){
+if(data6.length > 36 && (data6.length > 72 || func1(data6) > 36)){
+const err14 = {instancePath:instancePath+"/query/target_id",schemaPath:"#/properties/query/properties/target_id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -32724,14 +32746,34 @@ vErrors.push(err14);
 }
 errors++;
 }
-}
-else {
-const err15 = {instancePath:instancePath+"/query/target_uuid",schemaPath:"#/properties/query/properties/target_uuid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6.length < 72 && func1(data6) < 36){
+const err15 = {instancePath:instancePath+"/query/target_id",schemaPath:"#/properties/query/properties/target_id/minLength",keyword:"minLength",params:{limit: 36},message:"must NOT have fewer than 36 characters"};
 if(vErrors === null){
 vErrors = [err15];
 }
 else {
 vErrors.push(err15);
+}
+errors++;
+}
+if(!pattern205.test(data6)){
+const err16 = {instancePath:instancePath+"/query/target_id",schemaPath:"#/properties/query/properties/target_id/pattern",keyword:"pattern",params:{pattern: "^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$"},message:"must match pattern \""+"^(cat_[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$"+"\""};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/query/target_id",schemaPath:"#/properties/query/properties/target_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
 }
 errors++;
 }
@@ -32749,30 +32791,9 @@ errors = vErrors.length;
 }
 }
 if(data1.limit !== undefined){
-let data8 = data1.limit;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-const err16 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 > 100 || isNaN(data8)){
-const err17 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-if(data8 < 1 || isNaN(data8)){
-const err18 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+let data9 = data1.limit;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err18 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -32781,13 +32802,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-}
-if(data1.after !== undefined){
-let data9 = data1.after;
-if(typeof data9 === "string"){
-if(data9.length > 160 && (data9.length > 320 || func1(data9) > 160)){
-const err19 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 100 || isNaN(data9)){
+const err19 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -32796,8 +32813,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(data9.length < 2 && func1(data9) < 1){
-const err20 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data9 < 1 || isNaN(data9)){
+const err20 = {instancePath:instancePath+"/query/limit",schemaPath:"#/properties/query/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -32806,8 +32823,13 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(!pattern4.test(data9)){
-const err21 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""};
+}
+}
+if(data1.after !== undefined){
+let data10 = data1.after;
+if(typeof data10 === "string"){
+if(data10.length > 160 && (data10.length > 320 || func1(data10) > 160)){
+const err21 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/maxLength",keyword:"maxLength",params:{limit: 160},message:"must NOT have more than 160 characters"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -32816,9 +32838,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-else {
-const err22 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data10.length < 2 && func1(data10) < 1){
+const err22 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -32827,11 +32848,8 @@ vErrors.push(err22);
 }
 errors++;
 }
-}
-if(data1.offset !== undefined){
-let data10 = data1.offset;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err23 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!pattern4.test(data10)){
+const err23 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{16,160}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{16,160}$"+"\""};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -32840,9 +32858,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 2147483647 || isNaN(data10)){
-const err24 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+}
+else {
+const err24 = {instancePath:instancePath+"/query/after",schemaPath:"#/properties/query/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -32851,8 +32869,11 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(data10 < 0 || isNaN(data10)){
-const err25 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data1.offset !== undefined){
+let data11 = data1.offset;
+if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+const err25 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -32861,11 +32882,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err26 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 > 2147483647 || isNaN(data11)){
+const err26 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -32874,11 +32893,8 @@ vErrors.push(err26);
 }
 errors++;
 }
-}
-if(data.headers !== undefined){
-let data11 = data.headers;
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-const err27 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data11 < 0 || isNaN(data11)){
+const err27 = {instancePath:instancePath+"/query/offset",schemaPath:"#/properties/query/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -32889,13 +32905,39 @@ errors++;
 }
 }
 }
+}
 else {
-const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err28 = {instancePath:instancePath+"/query",schemaPath:"#/properties/query/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err28];
 }
 else {
 vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data12 = data.headers;
+if(!(data12 && typeof data12 == "object" && !Array.isArray(data12))){
+const err29 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
 }
 errors++;
 }
@@ -32905,8 +32947,8 @@ return errors === 0;
 validate230.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getDeliveryParameters = validate234;
-const schema336 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
-const schema337 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
+const schema337 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getDeliveryParameters"};
+const schema338 = {"title":"DeliveryId","type":"string","description":"Id of a delivery (one event for one integration). A replay creates new deliveries.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164"]};
 
 function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getDeliveryParameters" */;
@@ -33074,7 +33116,7 @@ return errors === 0;
 validate234.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listDeliveryAttemptsParameters = validate235;
-const schema338 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
+const schema339 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listDeliveryAttemptsParameters"};
 
 function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listDeliveryAttemptsParameters" */;
@@ -33332,7 +33374,7 @@ return errors === 0;
 validate235.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const resendDeliveryParameters = validate236;
-const schema340 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
+const schema341 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/DeliveryId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"Idempotency-Key":{"type":"string","pattern":"^(?:\"[!#-\\[\\]-~]{1,255}\"|[!#-~][!-~]{0,254})$","minLength":1,"maxLength":257}},"required":[]}},"$id":"resendDeliveryParameters"};
 
 function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="resendDeliveryParameters" */;
@@ -33520,8 +33562,8 @@ return errors === 0;
 validate236.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getReplayParameters = validate237;
-const schema342 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
-const schema343 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
+const schema343 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ReplayId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getReplayParameters"};
+const schema344 = {"title":"ReplayId","type":"string","description":"Id of a replay.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63"]};
 
 function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getReplayParameters" */;
@@ -33689,7 +33731,7 @@ return errors === 0;
 validate237.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listEventTypesParameters = validate238;
-const schema344 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
+const schema345 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listEventTypesParameters"};
 
 function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listEventTypesParameters" */;
@@ -33900,8 +33942,8 @@ return errors === 0;
 validate238.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getEventTypeSchemaParameters = validate239;
-const schema345 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
-const pattern220 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
+const schema346 = {"type":"object","properties":{"path":{"type":"object","properties":{"type":{"type":"string","pattern":"^[A-Z]+(_[A-Z]+)*$","minLength":1,"maxLength":64}},"required":["type"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getEventTypeSchemaParameters"};
+const pattern221 = new RegExp("^[A-Z]+(_[A-Z]+)*$", "u");
 
 function validate239(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getEventTypeSchemaParameters" */;
@@ -33963,7 +34005,7 @@ vErrors.push(err3);
 }
 errors++;
 }
-if(!pattern220.test(data1)){
+if(!pattern221.test(data1)){
 const err4 = {instancePath:instancePath+"/path/type",schemaPath:"#/properties/path/properties/type/pattern",keyword:"pattern",params:{pattern: "^[A-Z]+(_[A-Z]+)*$"},message:"must match pattern \""+"^[A-Z]+(_[A-Z]+)*$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -34079,7 +34121,7 @@ return errors === 0;
 validate239.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getCurrentApiKeyParameters = validate240;
-const schema346 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
+const schema347 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getCurrentApiKeyParameters"};
 
 function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getCurrentApiKeyParameters" */;
@@ -34173,7 +34215,7 @@ return errors === 0;
 validate240.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createSessionParameters = validate241;
-const schema347 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
+const schema348 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createSessionParameters"};
 
 function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionParameters" */;
@@ -34267,10 +34309,10 @@ return errors === 0;
 validate241.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createSessionBody = validate242;
-const schema348 = {"$ref":"contract#/$defs/SessionCreate","$id":"createSessionBody"};
-const schema349 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}]};
-const pattern221 = new RegExp("^[!-~]+$", "u");
-const pattern222 = new RegExp("^[A-Za-z0-9_-]+$", "u");
+const schema349 = {"$ref":"contract#/$defs/SessionCreate","$id":"createSessionBody"};
+const schema350 = {"title":"SessionCreate","type":"object","description":"An API key, or the token of a sign-in link.","additionalProperties":false,"minProperties":1,"maxProperties":1,"properties":{"api_key":{"type":"string","description":"An API key. The session has its scopes.","pattern":"^[!-~]+$","minLength":1,"maxLength":512,"examples":["pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"]},"sign_in_token":{"type":"string","description":"The token of a sign-in link, the part after `#sign-in=`.","pattern":"^[A-Za-z0-9_-]+$","minLength":1,"maxLength":128,"examples":["EXAMPLE-not-a-real-token-EXAMPLE-0123456789"]}},"examples":[{"api_key":"pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789"}]};
+const pattern222 = new RegExp("^[!-~]+$", "u");
+const pattern223 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
 function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createSessionBody" */;
@@ -34339,7 +34381,7 @@ vErrors.push(err4);
 }
 errors++;
 }
-if(!pattern221.test(data0)){
+if(!pattern222.test(data0)){
 const err5 = {instancePath:instancePath+"/api_key",schemaPath:"contract#/$defs/SessionCreate/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[!-~]+$"},message:"must match pattern \""+"^[!-~]+$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -34384,7 +34426,7 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!pattern222.test(data1)){
+if(!pattern223.test(data1)){
 const err9 = {instancePath:instancePath+"/sign_in_token",schemaPath:"contract#/$defs/SessionCreate/properties/sign_in_token/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]+$"},message:"must match pattern \""+"^[A-Za-z0-9_-]+$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -34423,7 +34465,7 @@ return errors === 0;
 validate242.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const deleteSessionParameters = validate243;
-const schema350 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
+const schema351 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"deleteSessionParameters"};
 
 function validate243(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="deleteSessionParameters" */;
@@ -34517,7 +34559,7 @@ return errors === 0;
 validate243.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const listApiKeysParameters = validate244;
-const schema351 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
+const schema352 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"status":{"type":"string","title":"ApiKeyStatusFilter","enum":["active","expired","revoked"],"minLength":1},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"after":{"type":"string","minLength":1,"pattern":"^[A-Za-z0-9_-]{16,160}$","maxLength":160},"offset":{"type":"integer","minimum":0,"maximum":2147483647,"default":0}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"listApiKeysParameters"};
 
 function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="listApiKeysParameters" */;
@@ -34574,7 +34616,7 @@ errors++;
 if(data1.status !== undefined){
 let data2 = data1.status;
 if(!(((data2 === "active") || (data2 === "expired")) || (data2 === "revoked"))){
-const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema351.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/query/status",schemaPath:"#/properties/query/properties/status/enum",keyword:"enum",params:{allowedValues: schema352.properties.query.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -34763,7 +34805,7 @@ return errors === 0;
 validate244.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createApiKeyParameters = validate245;
-const schema352 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
+const schema353 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"createApiKeyParameters"};
 
 function validate245(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="createApiKeyParameters" */;
@@ -34857,10 +34899,10 @@ return errors === 0;
 validate245.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const createApiKeyBody = validate246;
-const schema353 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
-const schema354 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","maxLength":64,"examples":["2036-06-30T23:59:59Z"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
-const schema355 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
-const schema356 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
+const schema354 = {"$ref":"contract#/$defs/ApiKeyCreate","$id":"createApiKeyBody"};
+const schema355 = {"title":"ApiKeyCreate","type":"object","description":"A new API key.","additionalProperties":false,"required":["name","scopes"],"properties":{"name":{"$ref":"contract#/$defs/ApiKeyName"},"scopes":{"type":"array","description":"Scopes of the key. The creating key must have each of them.","minItems":1,"maxItems":50,"uniqueItems":true,"items":{"$ref":"contract#/$defs/Scope"}},"expires_at":{"type":"string","description":"When the key expires: a date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`). It must be in the future, and not later than the creating key expires. Fractions of a millisecond are rounded up. A time after the year 9999 in UTC counts as the last millisecond of that year. Default: the key expires with the creating key, or never if that key does not expire.","format":"date-time","maxLength":64,"examples":["2036-06-30T23:59:59Z"],"pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$"}},"examples":[{"name":"Helpdesk backend","scopes":["prompts:read","prompts:invoke"]}]};
+const schema356 = {"title":"ApiKeyName","type":"string","description":"Display name of the key, for example the application that uses it. Must contain a character that is not a space.","pattern":"\\S","minLength":1,"maxLength":100,"examples":["Helpdesk backend"]};
+const schema357 = {"title":"Scope","type":"string","description":"A permission of an API key. Each operation documents the scope that it requires.","enum":["prompts:read","prompts:write","prompts:release","prompts:invoke","providers:invoke","orders:read","orders:write","catalog:read","catalog:write","integrations:read","integrations:manage","keys:manage","metrics:read"],"examples":["prompts:invoke"]};
 
 function validate247(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -34987,7 +35029,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!(((((((((((((data2 === "prompts:read") || (data2 === "prompts:write")) || (data2 === "prompts:release")) || (data2 === "prompts:invoke")) || (data2 === "providers:invoke")) || (data2 === "orders:read")) || (data2 === "orders:write")) || (data2 === "catalog:read")) || (data2 === "catalog:write")) || (data2 === "integrations:read")) || (data2 === "integrations:manage")) || (data2 === "keys:manage")) || (data2 === "metrics:read"))){
-const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema356.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/scopes/" + i0,schemaPath:"contract#/$defs/Scope/enum",keyword:"enum",params:{allowedValues: schema357.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -35112,8 +35154,8 @@ return errors === 0;
 validate246.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const getApiKeyParameters = validate249;
-const schema357 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
-const schema358 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
+const schema358 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getApiKeyParameters"};
+const schema359 = {"title":"ApiKeyId","type":"string","description":"The server sets it; it never changes. It is not the key itself, and it is not secret.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]};
 
 function validate249(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getApiKeyParameters" */;
@@ -35281,7 +35323,7 @@ return errors === 0;
 validate249.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const revokeApiKeyParameters = validate250;
-const schema359 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
+const schema360 = {"type":"object","properties":{"path":{"type":"object","properties":{"id":{"$ref":"contract#/$defs/ApiKeyId"}},"required":["id"],"additionalProperties":false},"query":{"type":"object","properties":{"descendants":{"type":"string","minLength":1,"title":"RevokedDescendants","enum":["keep","revoke"],"default":"keep"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"revokeApiKeyParameters"};
 
 function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="revokeApiKeyParameters" */;
@@ -35385,7 +35427,7 @@ errors++;
 if(data2.descendants !== undefined){
 let data3 = data2.descendants;
 if(!((data3 === "keep") || (data3 === "revoke"))){
-const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema359.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/query/descendants",schemaPath:"#/properties/query/properties/descendants/enum",keyword:"enum",params:{allowedValues: schema360.properties.query.properties.descendants.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -35486,7 +35528,7 @@ return errors === 0;
 validate250.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getServiceInfoParameters = validate251;
-const schema361 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
+const schema362 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getServiceInfoParameters"};
 
 function validate251(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getServiceInfoParameters" */;
@@ -35580,7 +35622,7 @@ return errors === 0;
 validate251.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getLivenessParameters = validate252;
-const schema362 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
+const schema363 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getLivenessParameters"};
 
 function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getLivenessParameters" */;
@@ -35674,7 +35716,7 @@ return errors === 0;
 validate252.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getReadinessParameters = validate253;
-const schema363 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
+const schema364 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getReadinessParameters"};
 
 function validate253(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getReadinessParameters" */;
@@ -35768,7 +35810,7 @@ return errors === 0;
 validate253.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getMetricsParameters = validate254;
-const schema364 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
+const schema365 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getMetricsParameters"};
 
 function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getMetricsParameters" */;
@@ -35862,7 +35904,7 @@ return errors === 0;
 validate254.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getStatisticsParameters = validate255;
-const schema365 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
+const schema366 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{"span":{"type":"string","title":"Span","enum":["hour","day"],"default":"hour"}},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{},"required":[]}},"$id":"getStatisticsParameters"};
 
 function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getStatisticsParameters" */;
@@ -35929,7 +35971,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data2 === "hour") || (data2 === "day"))){
-const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema365.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
+const err4 = {instancePath:instancePath+"/query/span",schemaPath:"#/properties/query/properties/span/enum",keyword:"enum",params:{allowedValues: schema366.properties.query.properties.span.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -35981,7 +36023,7 @@ return errors === 0;
 validate255.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getOpenApiDocumentParameters = validate256;
-const schema366 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
+const schema367 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getOpenApiDocumentParameters"};
 
 function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getOpenApiDocumentParameters" */;
@@ -36102,7 +36144,7 @@ return errors === 0;
 validate256.evaluated = {"props":{"path":true,"query":true,"headers":true},"dynamicProps":false,"dynamicItems":false};
 
 export const getAsyncApiDocumentParameters = validate257;
-const schema367 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
+const schema368 = {"type":"object","properties":{"path":{"type":"object","properties":{},"required":[],"additionalProperties":false},"query":{"type":"object","properties":{},"required":[],"additionalProperties":false},"headers":{"type":"object","properties":{"If-None-Match":{"type":"string","maxLength":1000}},"required":[]}},"$id":"getAsyncApiDocumentParameters"};
 
 function validate257(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="getAsyncApiDocumentParameters" */;
