@@ -38,10 +38,17 @@ export default {
     },
     {
       name: 'operations-are-on-top',
-      comment: 'Only app.ts imports operations.',
+      comment: 'Only app.ts, and the file that connects a feature, import operations.',
       severity: 'error',
-      from: { pathNot: '^src/app\\.ts$' },
+      from: { pathNot: '^src/(app|[^/]+/feature)\\.ts$' },
       to: { path: '^src/.*-operations\\.ts$' },
+    },
+    {
+      name: 'features-are-connected-once',
+      comment: 'The file that connects a feature is for app.ts.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: wiring },
+      to: { path: '^src/[^/]+/feature\\.ts$' },
     },
     {
       name: 'http-knows-no-feature',

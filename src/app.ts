@@ -1,109 +1,74 @@
-import cors from 'cors';
-import type { Express, RequestHandler } from 'express';
+import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { eventTypes } from '../generated/events.ts';
 import document from '../generated/openapi.json' with { type: 'json' };
-import { operationTable, type OperationRow, type Scope } from '../generated/operations.ts';
-import { createApiKeys } from './api-keys/api-keys.ts';
-import { createAuthentication } from './api-keys/authentication.ts';
-import { createRefusedKeys } from './api-keys/refused-keys.ts';
-import { apiKeyOperations } from './api-keys/api-key-operations.ts';
-import { apiKeyIndexes, createApiKeyStore, type ApiKeyStore } from './api-keys/api-key-store.ts';
+import { apiKeyIndexes, type ApiKeyStore } from './api-keys/api-key-store.ts';
+import { createApiKeyFeature } from './api-keys/feature.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
-import { createBudget, type BudgetOptions } from './limits/memory-budget.ts';
-import { createCategories } from './catalog/categories/categories.ts';
-import { categoryOperations } from './catalog/categories/category-operations.ts';
-import { categoryIndexes, createCategoryStore } from './catalog/categories/category-store.ts';
-import { createLocations } from './catalog/locations/locations.ts';
-import { locationOperations } from './catalog/locations/location-operations.ts';
-import { createLocationStore, locationIndexes } from './catalog/locations/location-store.ts';
-import { productOperations } from './catalog/products/product-operations.ts';
-import { createProducts } from './catalog/products/products.ts';
-import { createProductStore, productIndexes } from './catalog/products/product-store.ts';
+import { catalogIndexes, createCatalog, createLocationFeature } from './catalog/feature.ts';
 import type { Config } from './config/config.ts';
 import { databaseFull } from './db/database-errors.ts';
 import { createExpiry } from './db/expiry.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
-import type { PagedDatabase } from './db/pages.ts';
-import type { Data } from './db/open-data.ts';
 import type { Installation } from './db/installation.ts';
-import { createEditQueue } from './editing/edit-queue.ts';
-import type { LookUp } from './outbound/look-up.ts';
+import type { Data } from './db/open-data.ts';
+import type { PagedDatabase } from './db/pages.ts';
 import { ProblemError } from './errors/problem-error.ts';
 import { eventOperations } from './events/event-operations.ts';
 import { serialiseEvent } from './events/serialise.ts';
-import type { OperationHandlers } from './http/operation.ts';
-import type { Exchange } from './http/pipeline.ts';
+import type { Basis } from './feature.ts';
+import { createGeneration } from './generation/feature.ts';
+import { corsFor } from './http/cors.ts';
 import { createEventStreams, type StreamTimes } from './http/event-streams.ts';
+import type { Exchange } from './http/exchange.ts';
 import { createListQueue } from './http/list-queue.ts';
-import { createRateLimiter } from './http/rate-limit.ts';
+import type { OperationHandlers } from './http/operation.ts';
 import { createDashboard } from './http/pages/dashboard.ts';
 import { createPages } from './http/pages/reference.ts';
+import { createRateLimiter } from './http/rate-limit.ts';
 import { createRouter } from './http/router.ts';
 import { createShadow } from './http/shadow.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createIdempotencyStore, idempotencyIndexes } from './idempotency/idempotency-store.ts';
-import { createIntegrationDirectory } from './integrations/directory.ts';
-import { createIntegrations } from './integrations/integrations.ts';
-import { integrationOperations } from './integrations/integration-operations.ts';
-import type { SecretBox } from './secrets/secret-box.ts';
-import { createStoredSecrets, type StoredSecrets } from './integrations/stored-secrets.ts';
-import { createIntegrationStore, integrationIndexes } from './integrations/integration-store.ts';
-import { createGenerator } from './generation/generator.ts';
-import { createAnswerChecker } from './json-schema/answer-checker.ts';
-import { createPlanner } from './generation/planner.ts';
-import { createResponseCache } from './generation/response-cache.ts';
-import { createRuns } from './generation/invocations.ts';
-import { createInvoke } from './invoke/invoke.ts';
+import { createIntegrationFeature } from './integrations/feature.ts';
+import { integrationIndexes } from './integrations/integration-store.ts';
+import type { StoredSecrets } from './integrations/stored-secrets.ts';
 import { invokeOperations } from './invoke/invoke-operations.ts';
 import { createKeptBytes } from './limits/kept-bytes.ts';
-import type { Chore } from './runtime/maintenance.ts';
+import { createBudget, type BudgetOptions } from './limits/memory-budget.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { recordExchange } from './observability/record-exchange.ts';
-import { createFiscalDays } from './orders/fiscal-days/fiscal-days.ts';
-import { fiscalDayOperations } from './orders/fiscal-days/fiscal-day-operations.ts';
-import { createFiscalDayStore, fiscalDayIndexes } from './orders/fiscal-days/fiscal-day-store.ts';
-import { orderOperations } from './orders/order-operations.ts';
-import { createOrderIds } from './orders/order-id.ts';
-import { createOrders } from './orders/orders.ts';
-import { createOrderStore, orderIndexes } from './orders/order-store.ts';
-import { chatOperations } from './openai/chat-operations.ts';
-import { createCompatibleRuns } from './openai/compatible-invocations.ts';
-import { createModels } from './openai/models.ts';
-import { modelOperations } from './openai/model-operations.ts';
-import { responsesOperations } from './openai/responses-operations.ts';
-import { labelOperations } from './prompts/labels/label-operations.ts';
-import { createLabelMoveStore, labelIndexes } from './prompts/labels/label-store.ts';
-import { createLabels } from './prompts/labels/labels.ts';
-import { createPrompts } from './prompts/prompts.ts';
-import { promptOperations } from './prompts/prompt-operations.ts';
-import { createPromptStore, promptIndexes } from './prompts/prompt-store.ts';
+import { createCompatibleFeature } from './openai/feature.ts';
+import { createOrdersFeature, ordersIndexes } from './orders/feature.ts';
+import { createAddressRule, parseNetwork } from './outbound/address-rules.ts';
+import type { LookUp } from './outbound/look-up.ts';
+import { createPromptFeature, promptsIndexes } from './prompts/feature.ts';
 import { providerOperations } from './providers/provider-operations.ts';
 import type { ProviderRegistry } from './providers/provider.ts';
-import { serviceOperations } from './service/service-operations.ts';
-import { createStatistics } from './statistics/statistics.ts';
-import { statisticsOperations } from './statistics/statistics-operations.ts';
-import { createStatisticsStore, statisticsIndexes } from './statistics/statistics-store.ts';
-import { sessionOperations } from './sessions/session-operations.ts';
-import { createSessionStore, sessionIndexes } from './sessions/session-store.ts';
-import { createSessions, type Sessions } from './sessions/sessions.ts';
-import { testRunOperations } from './test-runs/test-run-operations.ts';
-import { createTestRunStore, testRunIndexes } from './test-runs/test-run-store.ts';
-import { createTestRuns } from './test-runs/test-runs.ts';
-import { webhookOperations } from './webhooks/webhook-operations.ts';
-import { createAddressRule, parseNetwork } from './outbound/address-rules.ts';
-import { checkTarget } from './webhooks/sending/target.ts';
-import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
 import type { Clock } from './runtime/clock.ts';
+import type { Chore } from './runtime/maintenance.ts';
 import { system } from './runtime/system.ts';
 import { createTurns } from './runtime/turns.ts';
+import type { SecretBox } from './secrets/secret-box.ts';
+import { serviceOperations } from './service/service-operations.ts';
+import { createSessionFeature } from './sessions/feature.ts';
+import { sessionIndexes } from './sessions/session-store.ts';
+import type { Sessions } from './sessions/sessions.ts';
+import { statisticsOperations } from './statistics/statistics-operations.ts';
+import { createStatisticsStore, statisticsIndexes } from './statistics/statistics-store.ts';
+import { createStatistics } from './statistics/statistics.ts';
+import { createTestRunFeature } from './test-runs/feature.ts';
+import { testRunIndexes } from './test-runs/test-run-store.ts';
+import { checkTarget } from './webhooks/sending/target.ts';
+import { webhookOperations } from './webhooks/webhook-operations.ts';
+import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
 
 export interface AppDependencies {
   readonly config: Config;
   readonly database: PagedDatabase;
   readonly installation: Installation;
   /** Whether the database's disk is full, if this process can check it. */
-  readonly isDatabaseFull?: () => Promise<boolean>;
+  readonly isDatabaseFull?: (() => Promise<boolean>) | undefined;
   readonly blobs: BlobStore;
   readonly providers: ProviderRegistry;
   /** Finds the addresses of receivers. */
@@ -115,23 +80,23 @@ export interface AppDependencies {
   readonly metrics: Metrics;
   readonly log: Logger;
   /** How long requests share a check of the dependencies and a rendering of the metrics, in milliseconds. */
-  readonly probesSharedForMs?: number;
+  readonly probesSharedForMs?: number | undefined;
   /** How often counts are written to the database, in milliseconds. @default 5000 */
-  readonly statisticsEveryMs?: number;
+  readonly statisticsEveryMs?: number | undefined;
   /** The longest time of a check of an answer against its schema, in milliseconds. @default 250 */
-  readonly answerCheckMs?: number;
+  readonly answerCheckMs?: number | undefined;
   /** The schema version of the data, and what is left to migrate. */
   readonly data: Pick<Data, 'schema' | 'progress'>;
   /** True after the process was asked to stop. */
   readonly isStopping: () => boolean;
   /** Called for every answer, after log and metrics. */
-  readonly onExchange?: (exchange: Exchange) => void;
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
   /** For tests that move the time. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Other times for tests. */
   readonly streamTimes?: StreamTimes | undefined;
   /** Other times for tests. */
-  readonly createWebhooks?: typeof createWebhooks;
+  readonly createWebhooks?: typeof createWebhooks | undefined;
 }
 
 /** The service without its sockets. */
@@ -154,191 +119,117 @@ export const indexes: readonly CollectionIndexes[] = [
   apiKeyIndexes,
   sessionIndexes,
   idempotencyIndexes,
-  promptIndexes,
-  labelIndexes,
+  promptsIndexes,
   testRunIndexes,
-  locationIndexes,
-  categoryIndexes,
-  productIndexes,
-  orderIndexes,
-  fiscalDayIndexes,
+  catalogIndexes,
+  ordersIndexes,
   integrationIndexes,
   webhookIndexes,
   statisticsIndexes,
 ].flat();
 
-/** Every scope of the contract: the scopes of the administrator. */
-export const allScopes: readonly Scope[] = document.components.schemas.Scope.enum as Scope[];
-
-/** Creates and connects stores, rules and operations. */
+/** Connects the features with each other, and all of them with HTTP. */
 export function createApp(dependencies: AppDependencies): App {
   const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
   const { basePath } = config.http;
   const { random } = system;
-  const { clock = system.clock } = dependencies;
-  const isDatabaseFull = dependencies.isDatabaseFull ?? (() => Promise.resolve(false));
+  const { clock = system.clock, isDatabaseFull = () => Promise.resolve(false) } = dependencies;
+  const basis: Basis = { database, clock, random };
   const memory = createBudget(halfForEachKey(config.limits.requestMemory));
   metrics.watch({ providers: () => providers.load(), memory: () => memory.use });
   const keptBytes = createKeptBytes({
     ...halfForEachKey(config.limits.keptAnswers),
     monotonic: clock.monotonic,
   });
-  const apiKeyStore = createApiKeyStore(database);
+  const allowedNetworks = config.security.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
+  const mayConnect = createAddressRule(allowedNetworks);
+
   const statistics = createStatistics({ store: createStatisticsStore(database), clock, random });
-  const expire = createExpiry({ database, indexes, now: clock.now });
-  const refusedKeys = createRefusedKeys(config.http.refusedKeysLimit);
-  const authentication = createAuthentication({
-    clock,
-    store: apiKeyStore,
-    allScopes: new Set(allScopes),
-    adminKey: config.security.adminApiKey,
-    refusedKeys,
-    onError: (error) => {
-      log.debug({ error }, 'the last use of an API key could not be recorded');
-    },
-  });
-  const sessions = createSessions({
-    clock,
-    random,
-    secrets,
-    authentication,
-    refusedKeys,
-    store: createSessionStore(database),
-  });
-  const apiKeys = createApiKeys({
-    clock,
-    random,
-    store: apiKeyStore,
-    allScopes,
+  const apiKeyFeature = createApiKeyFeature(basis, {
+    config,
+    version,
+    log,
     onRevoked: (ids) => {
-      authentication.forget(ids);
       sessions.forget(ids);
     },
   });
-  const promptStore = createPromptStore(database);
-  const editQueue = createEditQueue();
-  const prompts = createPrompts({
-    clock,
-    random,
-    editQueue,
-    store: promptStore,
-    cascades: [(promptId) => testRuns.deleteAllOf(promptId), (promptId) => labels.deleteAllOf(promptId)],
+  const { apiKeys, authentication, refusedKeys } = apiKeyFeature;
+  const sessionFeature = createSessionFeature(basis, { apiKeys, authentication, refusedKeys, secrets, version });
+  const { sessions } = sessionFeature;
+  const promptFeature = createPromptFeature(basis, {
     isKnownProvider: (id) => providers.get(id) !== undefined,
+    onDelete: (promptId) => testRuns.deleteAllOf(promptId),
   });
-  const labels = createLabels({
-    clock,
-    random,
+  const { prompts } = promptFeature;
+  const generation = createGeneration({
     prompts,
-    editQueue,
-    store: promptStore,
-    moves: createLabelMoveStore(database),
-  });
-  const planner = createPlanner({ prompts, providers });
-  const checker = createAnswerChecker({
-    ...(dependencies.answerCheckMs !== undefined && { timeoutMs: dependencies.answerCheckMs }),
-    onError: (error) => {
-      log.warn({ error }, 'a check of an answer against its schema failed');
-    },
-  });
-  const generator = createGenerator({
-    cache: createResponseCache(config.invoke.cacheMaxBytes, clock.monotonic),
-    checker,
+    providers,
+    statistics,
+    clock,
     metrics,
     log,
     memory,
+    cacheMaxBytes: config.invoke.cacheMaxBytes,
+    answerCheckMs: dependencies.answerCheckMs,
   });
-  const testRuns = createTestRuns({
-    clock,
-    random,
-    store: createTestRunStore(database),
-    blobs,
+  const { planner, generator, prepare } = generation;
+  const { timeoutMs } = config.invoke;
+  const testRunFeature = createTestRunFeature({
+    ...basis,
     prompts,
     planner,
     generator,
+    blobs,
     metrics,
     log,
     memory,
     keptBytes,
-    timeoutMs: config.invoke.timeoutMs,
+    timeoutMs,
     retentionMs: config.limits.testRunRetentionMs,
   });
-  const prepareRun = createRuns({ generator, statistics });
-  const invoke = createInvoke({ planner, prepareRun, settings: config.invoke });
-  const prepareCompatibleRun = createCompatibleRuns({
-    planner,
-    providers,
-    prepareRun,
-    timeoutMs: config.invoke.timeoutMs,
-  });
+  const { testRuns } = testRunFeature;
+  const compatible = createCompatibleFeature({ prompts, planner, prepare, providers, timeoutMs, clock });
 
-  const locations = createLocations({ store: createLocationStore(database), clock });
-  const integrationStore = createIntegrationStore(database);
-  const storedSecrets = createStoredSecrets({
-    store: integrationStore,
+  const locationFeature = createLocationFeature(basis);
+  const { locations } = locationFeature;
+  const integrationFeature = createIntegrationFeature(basis, {
+    locations,
     secrets,
+    checkUrl: (url) => checkTarget(url, mayConnect),
     onCounted: (counts) => {
       metrics.setStoredSecrets(counts);
     },
+    engine: () => webhooks.engine,
   });
-  const allowedNetworks = config.security.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
-  const mayConnect = createAddressRule(allowedNetworks);
+  const { integrations, storedSecrets } = integrationFeature;
   const webhooks = (dependencies.createWebhooks ?? createWebhooks)({
-    clock,
-    random,
-    database,
+    ...basis,
     mayConnect,
     lookUp,
     version,
     log,
-    integrations: createIntegrationDirectory(integrationStore, secrets),
+    integrations: integrationFeature.directory,
     serialise: serialiseEvent,
     observer: statistics.observing(metrics.webhooks),
   });
   const { relay, deliveries, replays } = webhooks;
-  const integrations = createIntegrations({
-    clock,
-    random,
-    store: integrationStore,
-    locations,
-    secrets,
-    checkUrl: (url) => checkTarget(url, mayConnect),
-    nudge: (id) => {
-      webhooks.engine.nudge(id);
-    },
-    attemptNow: (id) => {
-      webhooks.engine.attemptNow(id);
-    },
-  });
-  const categories = createCategories({ store: createCategoryStore(database), locations, relay, clock, random });
-  const products = createProducts({ store: createProductStore(database), locations, categories, relay, clock, random });
-  const orderStore = createOrderStore(database);
-  const orders = createOrders({ store: orderStore, locations, products, categories, relay, clock, random });
-  const fiscalDays = createFiscalDays({
-    store: createFiscalDayStore(database),
-    orders: orderStore,
-    locations,
-    relay,
-    clock,
-    random,
-  });
+  const catalog = createCatalog(basis, locations, relay);
+  const { categories, products } = catalog;
+  const { installation } = dependencies;
+  const orders = createOrdersFeature({ ...basis, locations, categories, products, relay, installation });
 
   const handlers: OperationHandlers = {
-    ...promptOperations(prompts),
-    ...labelOperations(labels),
-    ...invokeOperations(invoke, planner),
-    ...testRunOperations(testRuns),
+    ...promptFeature.operations,
+    ...invokeOperations({ planner, prepare, ...config.invoke }),
+    ...testRunFeature.operations,
     ...providerOperations(providers),
-    ...modelOperations({ models: createModels({ prompts, providers }) }),
-    ...chatOperations({ prepareRun: prepareCompatibleRun, clock }),
-    ...responsesOperations({ prepareRun: prepareCompatibleRun, clock }),
-    ...apiKeyOperations(apiKeys, version),
-    ...sessionOperations(sessions, apiKeys, version),
-    ...locationOperations(locations, random),
-    ...categoryOperations(categories),
-    ...productOperations(products, random),
-    ...orderOperations(orders, createOrderIds(dependencies.installation)),
-    ...fiscalDayOperations(fiscalDays),
-    ...integrationOperations(integrations, webhooks, statistics),
+    ...compatible.operations,
+    ...apiKeyFeature.operations,
+    ...sessionFeature.operations,
+    ...locationFeature.operations,
+    ...catalog.operations,
+    ...orders.operations,
+    ...integrationFeature.operations(webhooks, statistics),
     ...webhookOperations({ integrations, deliveries, replays, clock }),
     ...eventOperations(),
     ...statisticsOperations({ statistics, integrations, prompts }),
@@ -433,22 +324,17 @@ export function createApp(dependencies: AppDependencies): App {
   application.set('trust proxy', [...config.http.trustedProxies]);
   return {
     application,
-    apiKeyStore,
+    apiKeyStore: apiKeyFeature.store,
     sessions,
     storedSecrets,
     chores: [
-      { name: 'stored secrets', everyMs: 10 * 60_000, isImmediate: true, run: () => storedSecrets.renew() },
-      { name: 'test runs', everyMs: 10_000, run: () => testRuns.sweep() },
-      { name: 'expired documents', everyMs: 60_000, run: expire },
-      { name: 'fiscal days', everyMs: 5_000, run: () => fiscalDays.tick() },
-      { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
+      ...[promptFeature, testRunFeature, orders, integrationFeature].flatMap(({ chores }): readonly Chore[] => chores),
+      { name: 'expired documents', everyMs: 60_000, run: createExpiry({ database, indexes, now: clock.now }) },
       { name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() },
       { name: 'statistics', everyMs: dependencies.statisticsEveryMs ?? 5_000, run: () => statistics.flush() },
       { name: 'waiting deliveries', everyMs: 15_000, run: () => webhooks.measureBacklog() },
       { name: 'deleted integrations', everyMs: 60_000, run: () => webhooks.retention.sweepDeleted() },
       { name: 'orphaned deliveries', everyMs: 24 * 3_600_000, run: () => webhooks.retention.sweepOrphans() },
-      { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
-      { name: 'archived label moves', everyMs: 24 * 3_600_000, run: () => labels.sweep() },
     ],
     start() {
       webhooks.start();
@@ -464,7 +350,7 @@ export function createApp(dependencies: AppDependencies): App {
     async drain(timeoutMs) {
       const end = clock.monotonic() + timeoutMs;
       await Promise.all([testRuns.drain(timeoutMs), idempotency.drain(timeoutMs), webhooks.stop(timeoutMs)]);
-      await Promise.all([statistics.close(Math.max(0, end - clock.monotonic())), checker.close()]);
+      await Promise.all([statistics.close(Math.max(0, end - clock.monotonic())), generation.close()]);
     },
   };
 }
@@ -480,33 +366,4 @@ const paidTermMarginMs = 10_000;
 /** A paid call is not repeated before its deadline has certainly passed. */
 function paidTermMs(timeoutMs: number, requested: unknown): number {
   return (typeof requested === 'number' ? Math.min(requested, timeoutMs) : timeoutMs) + paidTermMarginMs;
-}
-
-function corsFor(origins: readonly string[]): RequestHandler[] {
-  if (origins.length === 0) return [];
-  const rows: readonly OperationRow[] = Object.values(operationTable);
-  const answers = Object.values(document.paths).flatMap((item: object) =>
-    Object.values(item).flatMap(({ responses = {} }: { responses?: object }) => Object.values(responses)),
-  ) as { headers?: object }[];
-  const headerParameters = rows.flatMap(({ parameters }) => parameters.filter(({ in: place }) => place === 'header'));
-  return [
-    cors({
-      origin: [...origins],
-      methods: unique(rows.map(({ method }) => method)),
-      allowedHeaders: unique([
-        ...['Authorization', 'Content-Type', 'X-API-Key', 'X-Request-Id', 'traceparent'],
-        ...headerParameters.map(({ name }) => name),
-      ]),
-      exposedHeaders: unique(
-        [...answers, ...Object.values(document.components.responses)].flatMap(({ headers = {} }) =>
-          Object.keys(headers),
-        ),
-      ).filter((name) => name !== 'Set-Cookie'), // Other origins get no session, and no page reads this field.
-      maxAge: 600,
-    }),
-  ];
-}
-
-function unique(names: readonly string[]): string[] {
-  return [...new Set(names)];
 }

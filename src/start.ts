@@ -1,47 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { firstKeyId } from './api-keys/api-keys.ts';
+import { allScopes } from './api-keys/feature.ts';
 import { ensureFirstKey } from './api-keys/first-key.ts';
-import { allScopes, createApp, indexes, type AppDependencies } from './app.ts';
+import { createApp, indexes, type AppDependencies } from './app.ts';
 import { createBlobStore, tellingChecks } from './blobs/create-blob-store.ts';
-import type { Config } from './config/config.ts';
-import { abortable } from './runtime/abortable.ts';
-import { prepareDataDir } from './runtime/data-dir.ts';
-import { checkDatabase } from './db/check.ts';
-import { connectDatabase, DatabaseStartError } from './db/client.ts';
-import { startEmbeddedDatabase, type EmbeddedDatabase } from './db/embedded/embedded-database.ts';
-import { ensureInstallation } from './db/installation.ts';
-import type { Migration } from './db/migrations/migration.ts';
-import { migrations } from './db/migrations/migrations.ts';
-import type { MigratorTimes } from './db/migrator.ts';
-import { openData } from './db/open-data.ts';
-import { openPages } from './db/open-pages.ts';
-import { isTemporary, patiently, reasonOf } from './db/patience.ts';
-import { createLookUp } from './outbound/look-up.ts';
+import type { Exchange } from './http/exchange.ts';
+import { createHttpServer, type ConnectionLimits, type HttpServer } from './http/listener.ts';
 import { checkAddress, closeServer, listen } from './http/listening.ts';
 import { pageAddress } from './http/pages/page-files.ts';
-import { createHttpServer, type ConnectionLimits, type HttpServer } from './http/listener.ts';
-import type { Exchange } from './http/pipeline.ts';
+import { createMetrics } from './observability/metrics.ts';
+import { createLookUp } from './outbound/look-up.ts';
+import { createStreamWatch } from './providers/call/stream-watch.ts';
+import { createProviderRegistry } from './providers/registry.ts';
+import { createProviderHttp } from './providers/transport/http.ts';
+import { abortable } from './runtime/abortable.ts';
+import { prepareDataDir } from './runtime/data-dir.ts';
+import { startMaintenance } from './runtime/maintenance.ts';
+import { system } from './runtime/system.ts';
 import { checkKeys } from './secrets/check-keys.ts';
 import { openSecretBox } from './secrets/open-secret-box.ts';
-import { startMaintenance } from './runtime/maintenance.ts';
-import { within } from './runtime/within.ts';
-import { system } from './runtime/system.ts';
-import { createMetrics } from './observability/metrics.ts';
-import { createProviderHttp } from './providers/transport/http.ts';
-import { createProviderRegistry } from './providers/registry.ts';
-import { createStreamWatch } from './providers/call/stream-watch.ts';
+import { startDatabase, type DatabaseStartOptions } from './start-database.ts';
 
-export interface StartOptions {
-  readonly config: Config;
-  /** For the embedded database: `PATH`, proxies, pip settings. */
-  readonly environment: NodeJS.ProcessEnv;
-  readonly log: Logger;
-  /** Prints lines for the operator; not a log. */
-  readonly print: (line: string) => void;
-  /** Cancels the start. After the start it has no effect. */
-  readonly signal?: AbortSignal;
+export interface StartOptions extends DatabaseStartOptions {
   readonly onExchange?: (exchange: Exchange) => void;
   /** For tests that move the time. */
   readonly clock?: NonNullable<AppDependencies['clock']>;
@@ -57,10 +38,6 @@ export interface StartOptions {
   readonly answerCheckMs?: number;
   /** Other times for tests. */
   readonly streamTimes?: AppDependencies['streamTimes'];
-  /** Other migrations for tests. */
-  readonly migrations?: readonly Migration[];
-  /** Shorter times for tests. */
-  readonly migratorTimes?: MigratorTimes;
 }
 
 export interface StopOptions {
@@ -100,43 +77,9 @@ export async function startService(options: StartOptions): Promise<RunningServic
     await checkAddress(config.http.host, config.http.port);
     const keepsFiles = config.database.uri === undefined || config.storage.kind === 'files';
     if (keepsFiles || config.security.secretKeys.length === 0) await prepareDataDir(config.database.dataDir);
-    const embedded = config.database.uri === undefined ? await startOwnDatabase(options, cleanups) : undefined;
-    const uri = config.database.uri ?? embedded?.uri ?? '';
     const metrics = createMetrics();
-    const connection = await connectDatabase({
-      uri,
-      databaseName: config.database.name,
-      log,
-      signal,
-      observer: metrics.database,
-    });
-    cleanups.push(() => connection.close());
-    // What is interrupted in these ends when the connections are closed.
-    const patience = patienceOf(options, embedded !== undefined);
-    if (config.database.check) await patience(() => checkDatabase(connection.db));
-    const database = await patience(() => openPages(connection));
-    let opening: Promise<unknown> = Promise.resolve();
-    // A start that is stopped gives back the lease of a migration, so that no other process has to wait for it.
-    const isOpen = (): Promise<unknown> => opening.catch(() => undefined);
-    cleanups.push(async () => {
-      await within(migrationStopMs, isOpen(), () => undefined);
-    });
-    const data = await patience(
-      () =>
-        (opening = openData({
-          database,
-          indexes,
-          log,
-          signal,
-          openLong: () =>
-            connectDatabase({ uri, databaseName: config.database.name, log, signal, isForLongCommands: true }),
-          release: { name: packageJson.version, migrations: options.migrations ?? migrations },
-          times: options.migratorTimes,
-          ...system.clock,
-        })),
-    );
-    cleanups.push(() => data.stop(migrationStopMs));
-    const installation = await patience(() => ensureInstallation(database));
+    const started = await startDatabase(options, indexes, metrics.database, cleanups);
+    const { database, data, installation, patience } = started;
 
     const storage = await createBlobStore(config.storage);
     const blobs = tellingChecks(storage, (message) => {
@@ -181,17 +124,17 @@ export async function startService(options: StartOptions): Promise<RunningServic
       secrets,
       metrics,
       log,
-      streamTimes,
       version: packageJson.version,
       data,
       isStopping: () => stopping,
-      ...(embedded === undefined ? {} : { isDatabaseFull: () => embedded.isFull() }),
-      ...(probesSharedForMs === undefined ? {} : { probesSharedForMs }),
-      ...(statisticsEveryMs === undefined ? {} : { statisticsEveryMs }),
-      ...(answerCheckMs === undefined ? {} : { answerCheckMs }),
-      ...(clock === undefined ? {} : { clock }),
-      ...(onExchange === undefined ? {} : { onExchange }),
-      ...(createWebhooks === undefined ? {} : { createWebhooks }),
+      isDatabaseFull: started.isFull,
+      onExchange,
+      clock,
+      streamTimes,
+      probesSharedForMs,
+      statisticsEveryMs,
+      answerCheckMs,
+      createWebhooks,
     });
     for (const line of checkKeys({
       counts: await patience(() => app.storedSecrets.count()),
@@ -262,55 +205,4 @@ async function delayStop(listener: HttpServer, milliseconds: number): Promise<vo
 /** Streams end before all connections are cut, so that their callers get the problem, and stored answers are written. */
 function streamsEndAfter(shutdownTimeoutMs: number): number {
   return Math.max(shutdownTimeoutMs / 2, shutdownTimeoutMs - 2_000);
-}
-
-/**
- * Milliseconds for which a start waits for a database that stops answering. An embedded one may be building an index for
- * another process, and is replaced if it fails.
- */
-const remotePatienceMs = 30_000;
-const embeddedPatienceMs = 30 * 60_000;
-const remindEveryMs = 10_000;
-/** Milliseconds for the command of a migration that is in progress when the process stops. */
-const migrationStopMs = 1_000;
-
-/** Creates a function that repeats a part of the start while the database is unavailable, until the start is stopped. */
-function patienceOf(
-  { print, signal }: StartOptions,
-  isEmbedded: boolean,
-): <Result>(part: () => Promise<Result>) => Promise<Result> {
-  const limitMs = isEmbedded ? embeddedPatienceMs : remotePatienceMs;
-  return async (part) => {
-    let remindedMs = 0;
-    try {
-      const waiting = patiently(part, {
-        limitMs,
-        isOver: () => signal?.aborted === true,
-        onWait(reason, waitedMs) {
-          if (waitedMs < remindedMs) return;
-          remindedMs = waitedMs + remindEveryMs;
-          print(`Waiting for the database, which is busy or does not answer: ${reason}`);
-        },
-      });
-      return await abortable(waiting, signal);
-    } catch (error) {
-      if (error instanceof DatabaseStartError || !isTemporary(error)) throw error;
-      throw new DatabaseStartError(`The database stopped answering while the service started: ${reasonOf(error)}`, {
-        cause: error,
-      });
-    }
-  };
-}
-
-async function startOwnDatabase(options: StartOptions, cleanups: (() => Promise<void>)[]): Promise<EmbeddedDatabase> {
-  const { config, environment, log, print } = options;
-  const { dataDir, cacheDir } = config.database;
-  print('Database: starting an embedded server (the first start may take a minute) …');
-  const embedded = await startEmbeddedDatabase({ dataDir, cacheDir, env: environment, log, signal: options.signal });
-  cleanups.push(() => embedded.stop());
-  print(`Database: ${embedded.engine}, data in ${dataDir}`);
-  if (!embedded.isProtected) {
-    print('Warning: the embedded database has no password. Every user of this machine can read and change the data.');
-  }
-  return embedded;
 }

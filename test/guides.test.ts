@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
-import { allScopes } from '../src/app.ts';
+import { allScopes } from '../src/api-keys/feature.ts';
 import { createIntegration, path as integrationsPath, secret } from './integrations/integrations-harness.ts';
 import { testDatabaseUri } from './support/database.ts';
 import { findBlock, readBlocks, readGuide } from './support/documents.ts';

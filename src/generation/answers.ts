@@ -1,8 +1,7 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { CallOptions, FailedAttempt } from '../providers/language-model.ts';
-import { callTarget, type CallTargetDependencies, type TargetAnswer } from './call-target.ts';
-import type { CheckedAnswer } from './json-answer.ts';
+import { callTarget, type CallTargetDependencies, type CheckedAnswer, type TargetAnswer } from './call-target.ts';
 import type { Target } from './plan.ts';
 import { cacheKey, type ResponseCache } from './response-cache.ts';
 import { createSharedCalls, type Caller } from './shared-calls.ts';

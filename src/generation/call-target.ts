@@ -1,9 +1,15 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import type { Metrics, SpentTokens } from '../observability/metrics.ts';
+import type { AnswerChecker, AnswerMistake } from '../json-schema/answer-checker.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { CallOptions, GenerateEvent, GenerateResult, Usage } from '../providers/language-model.ts';
-import type { AnswerChecker } from '../json-schema/answer-checker.ts';
-import { checkJsonAnswer, type CheckedAnswer } from './json-answer.ts';
 import type { Target } from './plan.ts';
+
+/** An answer with the value of its JSON. */
+export interface CheckedAnswer {
+  readonly result: GenerateResult;
+  /** The answer could not be checked in time. It has an object if it is JSON that may not match its schema. */
+  readonly isUnverified?: true;
+}
 
 /** What a target answered, and how long it took. */
 export interface TargetAnswer extends CheckedAnswer {
@@ -30,17 +36,17 @@ export async function callTarget(
   checkJson: boolean,
   { metrics, checker }: CallTargetDependencies,
 ): Promise<TargetAnswer> {
-  const observation = observe(target, call, metrics);
+  const started = performance.now();
+  let usage: Usage | undefined;
   try {
     const result = await target.provider.generate(target.request, call);
-    observation.spend(result.usage);
+    ({ usage } = result);
     const checked = await checkedAnswer(target, result, call, checkJson, checker);
-    return { ...checked, latencyMs: observation.milliseconds() };
+    record(target, 'ok', started, usage, metrics);
+    return { ...checked, latencyMs: since(started) };
   } catch (error) {
-    observation.fail(error);
+    record(target, outcomeOf(error, call.signal), started, usageOf(error) ?? usage, metrics);
     throw error;
-  } finally {
-    observation.end();
   }
 }
 
@@ -55,39 +61,40 @@ export async function* streamTarget(
   checkJson: boolean,
   { metrics, checker }: CallTargetDependencies,
 ): AsyncGenerator<TargetEvent, void, void> {
-  const observation = observe(target, call, metrics);
-  let hasEnded = false;
+  const started = performance.now();
+  let usage: Usage | undefined;
+  let outcome = 'cancelled';
+  const onLeft = (spent: Usage): void => {
+    usage = spent;
+    call.onLeft?.(spent);
+  };
   try {
-    const observed: CallOptions = {
-      ...call,
-      onLeft(usage) {
-        observation.spend(usage);
-        call.onLeft?.(usage);
-      },
-    };
-    for await (const event of target.provider.stream(target.request, observed)) {
+    for await (const event of target.provider.stream(target.request, { ...call, onLeft })) {
       if (event.type !== 'finish') {
         yield event;
         continue;
       }
-      observation.spend(event.result.usage);
+      ({ usage } = event.result);
       const checked = await checkedAnswer(target, event.result, call, checkJson, checker);
-      hasEnded = true;
-      yield { type: 'finish', answer: { ...checked, latencyMs: observation.milliseconds() } };
+      outcome = 'ok';
+      yield { type: 'finish', answer: { ...checked, latencyMs: since(started) } };
     }
   } catch (error) {
-    hasEnded = true;
-    observation.fail(error);
+    outcome = outcomeOf(error, call.signal);
+    usage = usageOf(error) ?? usage;
     throw error;
   } finally {
-    if (!hasEnded) observation.cancel();
-    observation.end();
+    record(target, outcome, started, usage, metrics);
   }
 }
 
 /** The provider's answer is not JSON, or does not match its schema. Another one to the same request may be right. */
 export class UnfitAnswerError extends ProblemError {}
 
+/**
+ * Reads an answer that has to be JSON, and checks it. Answers that ended early, or with calls of tools, are returned as
+ * they are.
+ */
 async function checkedAnswer(
   { provider, request, answerFormat = request.responseFormat }: Target,
   result: GenerateResult,
@@ -95,9 +102,13 @@ async function checkedAnswer(
   checkJson: boolean,
   checker: Pick<AnswerChecker, 'check'>,
 ): Promise<CheckedAnswer> {
-  if (!checkJson) return { result };
-  const checked = await checkJsonAnswer(answerFormat, result, call.keyId, checker);
-  if (!('mistake' in checked)) return checked;
+  if (!checkJson || answerFormat?.type !== 'json' || result.finishReason !== 'stop') return { result };
+  const checked = await checker.check({ schema: answerFormat.schema, text: result.text }, call.keyId);
+  if (checked.status === 'valid') return { result: { ...result, object: checked.object } };
+  if (checked.status === 'unverified') {
+    const { object } = checked;
+    return { result: { ...result, ...(object !== undefined && { object }) }, isUnverified: true };
+  }
   const { usage } = result;
   const { model } = request;
   call.onFailedAttempt?.({
@@ -108,44 +119,44 @@ async function checkedAnswer(
     may_be_billed: true,
   });
   throw new UnfitAnswerError('provider-bad-answer', {
-    detail: checked.mistake,
+    detail: `The provider's answer ${inWords(checked.mistake)}.`,
     extensions: { provider: provider.id, model, retryable: false, usage: { ...usage } },
   });
 }
 
-interface Observation {
-  spend(usage: Usage): void;
-  fail(error: unknown): void;
-  cancel(): void;
-  milliseconds(): number;
-  end(): void;
+/** Without any text of the answer. */
+function inWords(mistake: AnswerMistake): string {
+  switch (mistake.type) {
+    case 'not-json':
+      return 'is not JSON';
+    case 'too-deep':
+      return `is nested deeper than ${mistake.limit} levels`;
+    case 'mismatch':
+      return `does not match the schema (${mistake.keyword})`;
+  }
 }
 
-function observe(
-  { provider, request }: Target,
-  call: CallOptions,
-  metrics: Pick<Metrics, 'observeProviderCall'>,
-): Observation {
-  const started = performance.now();
-  let outcome = 'ok';
-  let spent: SpentTokens | undefined;
-  const spend = (usage: Usage): void => {
-    spent = { model: provider.models.includes(request.model) ? request.model : 'other', ...usage };
-  };
-  return {
-    spend,
-    fail(error) {
-      if (error instanceof ProblemError) {
-        outcome = error.type;
-        if (error.extensions.usage !== undefined) spend(error.extensions.usage);
-      } else outcome = call.signal.aborted ? 'cancelled' : 'internal-error';
-    },
-    cancel() {
-      outcome = 'cancelled';
-    },
-    milliseconds: () => Math.round(performance.now() - started),
-    end() {
-      metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000, spent);
-    },
-  };
+function record(
+  { provider, request: { model } }: Target,
+  outcome: string,
+  started: number,
+  usage: Usage | undefined,
+  metrics: CallTargetDependencies['metrics'],
+): void {
+  const spent = usage && { model: provider.models.includes(model) ? model : 'other', ...usage };
+  metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000, spent);
+}
+
+function outcomeOf(error: unknown, signal: AbortSignal): string {
+  if (error instanceof ProblemError) return error.type;
+  return signal.aborted ? 'cancelled' : 'internal-error';
+}
+
+function usageOf(error: unknown): Usage | undefined {
+  return error instanceof ProblemError ? error.extensions.usage : undefined;
+}
+
+/** In whole milliseconds. */
+function since(started: number): number {
+  return Math.round(performance.now() - started);
 }

@@ -30,11 +30,6 @@ export type GeneratedEvent =
   | Exclude<GenerateEvent, { readonly type: 'finish' }>
   | { readonly type: 'finish'; readonly generated: Generated };
 
-export interface GenerateOptions {
-  /** Use of the answer cache; without it, nothing is cached. */
-  readonly cache?: CachePolicy;
-}
-
 /** Calls the targets of a plan, one after the other, until one answers. */
 export interface Generator {
   /**
@@ -42,17 +37,18 @@ export interface Generator {
    * another, and the last one up to three times, so that there are at most six calls. Of these, `plan.retries` can follow
    * a call that may have been billed. Each target can use the time that is left divided by the targets that are left.
    *
+   * @param cache use of the answer cache; without it, nothing is cached
    * @throws {ProblemError} not-cached; provider-* of the target that failed last, with all calls in `attempts`
    * @throws The reason of `call.signal` when that is aborted.
    */
-  generate(plan: Plan, call: CallOptions, options?: GenerateOptions): Promise<Generated>;
+  generate(plan: Plan, call: CallOptions, cache?: CachePolicy): Promise<Generated>;
   /**
    * The same for an answer that is streamed. Another target is called only before the first event, and calls in
    * progress are not shared. Leaving the loop cancels the call.
    *
    * @throws {ProblemError} as `generate`; after the first event provider-*, with `usage` as far as it is known
    */
-  stream(plan: Plan, call: CallOptions, options?: GenerateOptions): AsyncGenerator<GeneratedEvent, void, void>;
+  stream(plan: Plan, call: CallOptions, cache?: CachePolicy): AsyncGenerator<GeneratedEvent, void, void>;
 }
 
 export interface GeneratorDependencies {
@@ -108,7 +104,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
   };
 
   return {
-    async generate(plan, call, { cache: policy = noCache } = {}) {
+    async generate(plan, call, policy = noCache) {
       const started = performance.now();
       const attempts: FailedAttempt[] = [];
       const { target, began, result } = await firstAnswer(plan, call, attempts, (candidate, targetCall) =>
@@ -116,7 +112,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
       );
       return toGenerated(target, result, attempts, began - started);
     },
-    async *stream(plan, call, { cache: policy = noCache } = {}) {
+    async *stream(plan, call, policy = noCache) {
       const started = performance.now();
       const attempts: FailedAttempt[] = [];
       const { target, began, result } = await firstAnswer(plan, call, attempts, async (candidate, targetCall) => {

@@ -1,6 +1,10 @@
 import type { GenerateRequest, ResponseFormat } from '../providers/language-model.ts';
 import type { Provider } from '../providers/provider.ts';
 
+/** What becomes known of a request: the version, and the provider and model that are called. */
+export type Known =
+  { readonly prompt: string; readonly version: number } | { readonly provider: string; readonly model: string };
+
 /** A provider, and the whole request to it. */
 export interface Target {
   readonly provider: Provider;

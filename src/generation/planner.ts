@@ -7,7 +7,7 @@ import { findImageMistakes } from '../providers/images.ts';
 import { selectProviderOptions } from '../providers/provider-options.ts';
 import type { ProviderRegistry, Unsupported } from '../providers/provider.ts';
 import { withOverrides, type Overrides } from './overrides.ts';
-import type { Plan, Target } from './plan.ts';
+import type { Known, Plan, Target } from './plan.ts';
 import { renderPrompt } from './render-prompt.ts';
 import { requireProvider, requireProviders, selectModel, withFallbacks, type SelectedModel } from './select-targets.ts';
 import { findUnsupported, supportedTargets, type TargetLimits, type UnsupportedPolicy } from './supported.ts';
@@ -18,8 +18,8 @@ interface StoredPrompt extends VersionSelection {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   /** What happens if a provider cannot do something. Refused if left out. */
   readonly unsupported?: UnsupportedPolicy | undefined;
-  /** Called with the prompt and its version as soon as they are known. */
-  readonly onPrompt?: ((found: { readonly prompt: string; readonly version: number }) => void) | undefined;
+  /** Called with the version, and with the selected provider and model, as soon as they are known. */
+  readonly note: (known: Known) => void;
 }
 
 export interface PromptRequest extends StoredPrompt, Overrides {
@@ -33,8 +33,6 @@ export interface PromptRequest extends StoredPrompt, Overrides {
   readonly messages?: readonly Message[] | (() => readonly Message[]) | undefined;
   /** False if the request's own format is passed on without a check, so that its JSON Schemas can be any. */
   readonly checksSchemas?: boolean | undefined;
-  /** Called with the selected provider and model as soon as they are known. */
-  readonly onSelected?: ((selected: { readonly provider: string; readonly model: string }) => void) | undefined;
 }
 
 export interface ComparisonRequest extends StoredPrompt {
@@ -111,7 +109,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
   /** The prompt without placeholders. */
   const render = async (request: StoredPrompt) => {
     const { id, version, content } = await prompts.resolve(request.slugOrId, request);
-    request.onPrompt?.({ prompt: id, version });
+    request.note({ prompt: id, version });
     const { messages, unknown } = renderPrompt(content, request.variables);
     return { prompt: { id, version }, content, messages, unknownVariables: unknown };
   };
@@ -120,7 +118,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     const { prompt, content: stored, messages, unknownVariables } = await render(request);
     const content = withOverrides(stored, request, (id) => providers.get(id) !== undefined, request.checksSchemas);
     const selected = selectModel(providers, stored, request);
-    request.onSelected?.({ provider: selected.provider.id, model: selected.model });
+    request.note({ provider: selected.provider.id, model: selected.model });
     const selection = withFallbacks(providers, selected, content.fallbacks);
     const { messages: appended = [] } = request;
     const all = [...messages, ...(typeof appended === 'function' ? appended() : appended)];

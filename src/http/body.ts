@@ -77,11 +77,27 @@ export async function readJsonBody(
     throw tooLarge(limit);
   }
   requireJson(request.headers['content-type'], request.headers['content-encoding']);
-  if ((announced ?? limit) <= smallBytes) {
-    const bytes = await read(request, response, limit);
-    return { value: bytes.length === 0 ? undefined : parseJson(bytes) };
+  return (announced ?? limit) <= smallBytes
+    ? { value: await readSmallBody(request, response, limit) }
+    : readLargeBody(request, response, { limit, announced }, memory);
+}
+
+async function readSmallBody(request: IncomingMessage, response: ServerResponse, limit: number): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const take = (chunk: Buffer): undefined => {
+    length += chunk.length;
+    if (length > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+  };
+  try {
+    await receive(request, response, take);
+  } catch (error) {
+    await lingered(request, error);
   }
-  return readLargeBody(request, response, { limit, announced }, memory);
+  const [first] = chunks;
+  if (first === undefined) return undefined;
+  return parseJson(chunks.length === 1 ? first : Buffer.concat(chunks, length));
 }
 
 async function readLargeBody(
@@ -109,24 +125,23 @@ async function readLargeBody(
       const elapsed = performance.now() - since;
       return elapsed > graceMs && content.length < (announced ?? limit) * (elapsed / slowestMs) && budget.isBodyAwaited;
     };
-    await receive(request, response, isLate, (chunk) => {
+    const take = (chunk: Buffer): Promise<void> | undefined => {
       if (content.length + chunk.length > limit) throw tooLarge(limit);
       const excess = scanner.scan(chunk);
       if (excess !== undefined) throw tooMany(excess);
       content.add(chunk);
       return release === undefined && content.length > waitFreeBytes ? awaitMemory() : undefined;
-    });
+    };
+    await receive(request, response, take, isLate);
     if (content.length === 0) return { value: undefined };
     await memory.cover(content.length * bodyCopies + scanner.values * valueBytes, signal);
     release?.();
     const value = await parseLargeBody(content.whole(), scanner.longStrings, turns);
     return { value, parts: scanner.values, bytes: content.length };
   } catch (error) {
-    if (!(error instanceof ProblemError) || request.complete) throw error;
     // Before the rest of the body is discarded.
     release?.();
-    await linger(request);
-    throw error;
+    return await lingered(request, error);
   } finally {
     release?.();
   }
@@ -180,8 +195,8 @@ class BodyContent {
 function receive(
   request: IncomingMessage,
   response: ServerResponse,
-  isLate: () => boolean,
   take: (chunk: Buffer) => Promise<void> | undefined,
+  isLate?: () => boolean,
 ): Promise<void> {
   if (request.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve, reject) => {
@@ -193,11 +208,12 @@ function receive(
       settle();
       reject(error as Error);
     };
-    const checks = setInterval(() => {
-      if (!isLate()) return;
+    const check = (): void => {
+      if (isLate?.() !== true) return;
       const detail = 'The body arrives too slowly while other requests wait for its memory.';
       fail(new ProblemError('request-timeout', { detail, headers: { connection: 'close' } }));
-    }, checkMs);
+    };
+    const checks = isLate && setInterval(check, checkMs);
     const onData = (chunk: Buffer): void => {
       try {
         const pause = take(chunk);
@@ -236,35 +252,10 @@ function requireJson(contentType: string | undefined, contentEncoding: string | 
   }
 }
 
-function read(request: IncomingMessage, response: ServerResponse, limit: number): Promise<Buffer> {
-  if (request.headers.expect !== undefined) response.writeContinue();
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    const settle = (): void => {
-      request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
-    };
-    const onData = (chunk: Buffer): void => {
-      length += chunk.length;
-      if (length <= limit) {
-        chunks.push(chunk);
-        return;
-      }
-      settle();
-      linger(request).then(() => {
-        reject(tooLarge(limit));
-      }, reject);
-    };
-    const onEnd = (): void => {
-      settle();
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length));
-    };
-    const onGone = (): void => {
-      settle();
-      reject(new CallerGoneError());
-    };
-    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
-  });
+/** Discards the rest of a refused body, if some is left. @throws the refusal */
+async function lingered(request: IncomingMessage, error: unknown): Promise<never> {
+  if (error instanceof ProblemError && !request.complete) await linger(request);
+  throw error;
 }
 
 /** Discards the rest of a refused body, within bounds. */

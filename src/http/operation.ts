@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { OperationId, Scope } from '../../generated/operations.ts';
+import type { ValidateFunction } from 'ajv';
+import type { OperationId, OperationRow, Scope } from '../../generated/operations.ts';
 import type { operations } from '../../generated/types.ts';
 import type { JsonText } from '../runtime/json-text.ts';
 import type { RequestMemory } from '../limits/memory-budget.ts';
@@ -177,3 +178,14 @@ export type OperationHandler<Id extends OperationId> = (input: OperationInput<Id
 
 /** Exactly one handler for each operation of the contract. The compiler finds missing and extra handlers. */
 export type OperationHandlers = { readonly [Id in OperationId]: OperationHandler<Id> };
+
+/** An operation with its handler and its validators. */
+export interface OperationRoute {
+  readonly operationId: OperationId;
+  readonly row: OperationRow;
+  readonly handler: OperationHandler<OperationId>;
+  readonly parameters: ValidateFunction;
+  readonly body: ValidateFunction | undefined;
+  /** Validators that find every error; loaded when a request was refused. */
+  readonly thorough: () => Promise<Record<string, ValidateFunction>>;
+}

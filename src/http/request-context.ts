@@ -36,13 +36,11 @@ export interface RequestContextOptions {
   readonly memory: () => RequestMemory;
 }
 
-/** Creates the context of one request. Signal and id are created when a handler reads them. */
-export function createRequestContext(options: RequestContextOptions): RequestContext {
-  return new LazyRequestContext(options);
-}
-
-/** A class, because creating an object literal with accessors for each request is several times slower. */
-class LazyRequestContext implements RequestContext {
+/**
+ * The context of one request. Signal and id are created when a handler reads them. A class, because creating an object
+ * literal with accessors for each request is several times slower.
+ */
+export class LazyRequestContext implements RequestContext {
   readonly #options: RequestContextOptions;
   #signal: AbortSignal | undefined;
   #resourceId: string | undefined;

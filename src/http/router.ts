@@ -4,7 +4,8 @@ import * as validators from '../../generated/validators.js';
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { OperationHandler, OperationHandlers } from './operation.ts';
-import { createOperationHandler, sendAnswer, type PipelineDependencies } from './pipeline.ts';
+import { sendAnswer } from './answer.ts';
+import { createOperationHandler, type PipelineDependencies } from './pipeline.ts';
 import { isCompatiblePath, problemAnswer, type RawAnswer } from './problem-response.ts';
 import { requestIdOf } from './request-context.ts';
 

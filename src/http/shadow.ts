@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../observability/metrics.ts';
 import { callerGoneStatus } from './caller-gone.ts';
-import type { Exchange } from './pipeline.ts';
+import type { Exchange } from './exchange.ts';
 import type { Contract, Referee, SecondOpinion } from './referee.ts';
 
 export interface ShadowDependencies {

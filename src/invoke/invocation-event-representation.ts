@@ -1,34 +1,25 @@
 import type { components } from '../../generated/types.ts';
 import { toAttempts } from '../generation/attempts.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
-import { joinTexts } from '../generation/invocations.ts';
-import type { EventSource } from '../http/event-streams.ts';
+import { eventSource, type Invocation } from '../generation/invocations.ts';
+import type { PromptPlan } from '../generation/planner.ts';
+import type { EventEncoder, EventSource } from '../http/event-streams.ts';
 import { serverSentEvent } from '../http/server-sent-events.ts';
-import { toInvocationResult, toWarnings, written } from './invocation-result.ts';
+import { toInvocationResult, toWarnings, written } from '../generation/invocation-result.ts';
 
 type InvocationEvent = components['schemas']['InvocationEvent'];
 
-/** The stream of an invocation, as the contract has it. @param unknownVariables for the warnings of its last event */
-export function invocationEvents(
-  open: (signal: AbortSignal) => AsyncIterable<GeneratedEvent>,
-  unknownVariables: readonly string[],
-): EventSource<GeneratedEvent> {
+/** The stream of an invocation, as the contract has it. */
+export function invocationEvents(invocation: Invocation<PromptPlan>): EventSource<GeneratedEvent> {
+  const { unknownVariables } = invocation.plan;
   const encode = (event: InvocationEvent): string =>
     serverSentEvent(event.type === 'finish' ? written(event) : event, event.type);
-  return {
-    open,
-    isLast: ({ type }) => type === 'finish',
-    encoder: () => ({
-      encode: (event) => encode(toInvocationEvent(event, unknownVariables)),
-      fail: (_problem, details) =>
-        encode({
-          type: 'error',
-          problem: details,
-          ...(details.usage !== undefined && { usage: details.usage }),
-        }),
-    }),
-    merge: joinTexts,
+  const encoder: EventEncoder<GeneratedEvent> = {
+    encode: (event) => encode(toInvocationEvent(event, unknownVariables)),
+    fail: (_problem, details) =>
+      encode({ type: 'error', problem: details, ...(details.usage !== undefined && { usage: details.usage }) }),
   };
+  return eventSource(invocation, () => encoder);
 }
 
 function toInvocationEvent(event: GeneratedEvent, unknownVariables: readonly string[]): InvocationEvent {

@@ -1,48 +1,55 @@
 import type { components } from '../../generated/types.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import type { OperationHandlers, Principal } from '../http/operation.ts';
-import type { Generated } from '../generation/generator.ts';
+import { answeringIn, type Answering, type PrepareInvocation } from '../generation/invocations.ts';
 import type { Overrides } from '../generation/overrides.ts';
 import type { Planner, PromptRequest } from '../generation/planner.ts';
+import { parseCacheControl } from './cache-control.ts';
 import { readConversation } from './conversation.ts';
 import { invocationEvents } from './invocation-event-representation.ts';
-import { toInvocationResult, toWarnings, written } from './invocation-result.ts';
-import type { Invoke } from './invoke.ts';
+import { toInvocationResult, toWarnings, written } from '../generation/invocation-result.ts';
 import { toRenderedPrompt } from './rendered-prompt.ts';
 
 type InvokeRequest = NonNullable<components['schemas']['InvokeRequest']>;
 
-export function invokeOperations(
-  invoke: Invoke,
-  planner: Pick<Planner, 'preview'>,
-): Pick<OperationHandlers, 'invokePrompt' | 'renderPrompt'> {
+export interface InvokeOperationsDependencies {
+  readonly planner: Pick<Planner, 'fromPrompt' | 'preview'>;
+  readonly prepare: PrepareInvocation;
+  /** Deadline of all calls to providers, in milliseconds. A request can shorten it, not extend it. */
+  readonly timeoutMs: number;
+  /** The largest age in seconds of cached answers for invocations without `Cache-Control`; 0 for no cached answers. */
+  readonly cacheMaxAge: number;
+}
+
+export function invokeOperations({
+  planner,
+  prepare,
+  timeoutMs,
+  cacheMaxAge,
+}: InvokeOperationsDependencies): Pick<OperationHandlers, 'invokePrompt' | 'renderPrompt'> {
   return {
     async renderPrompt({ path, body, context }) {
       requireScopeOf(body, context.principal);
       const preview = await planner.preview({
         slugOrId: path.slugOrId,
         ...toPromptRequest(body),
-        onPrompt: (found) => {
-          context.note(found);
+        note: (known) => {
+          context.note(known);
         },
       });
       return { status: 200, body: toRenderedPrompt(preview) };
     },
     async invokePrompt({ path, headers, body, context }) {
       requireScopeOf(body, context.principal);
-      const { plan, selected, generate, stream } = await invoke({
-        request: { slugOrId: path.slugOrId, ...toPromptRequest(body) },
-        keyId: context.principal.keyId,
-        requestId: context.requestId,
-        memory: context.memory,
-        timeoutMs: headers['X-Timeout-Ms'],
-        cacheControl: headers['Cache-Control'],
-        traceparent: context.traceparent,
-        note: (known) => {
-          context.note(known);
+      const invocation = await prepare(
+        context,
+        (note) => planner.fromPrompt({ slugOrId: path.slugOrId, ...toPromptRequest(body), note }),
+        {
+          timeoutMs: Math.min(headers['X-Timeout-Ms'] ?? timeoutMs, timeoutMs),
+          cache: parseCacheControl(headers['Cache-Control'], cacheMaxAge),
         },
-      });
-      const { prompt, unknownVariables } = plan;
+      );
+      const { prompt, unknownVariables } = invocation.plan;
       const versions = {
         'X-Prompt-Id': prompt.id,
         'X-Served-Version': prompt.version,
@@ -50,16 +57,12 @@ export function invokeOperations(
       };
       if (body?.stream === true) {
         const began = performance.now();
-        const streamed = await context.streamEvents(invocationEvents(stream, unknownVariables));
+        const { first, stream } = await context.streamEvents(invocationEvents(invocation));
         const latencyMs = Math.round(performance.now() - began);
-        const answering = streamed.first?.type === 'start' ? streamed.first : { ...selected, age: undefined };
-        return {
-          status: 200,
-          headers: { ...versions, ...answerHeaders(answering, latencyMs) },
-          stream: streamed.stream,
-        };
+        const headers = { ...versions, ...answerHeaders(answeringIn(invocation.plan, first), latencyMs) };
+        return { status: 200, headers, stream };
       }
-      const generated = await generate(context.signal);
+      const generated = await invocation.generate(context.signal);
       return {
         status: 200,
         headers: { ...versions, ...answerHeaders(generated, generated.latencyMs) },
@@ -77,10 +80,7 @@ interface AnswerHeaders {
   readonly Age?: number;
 }
 
-function answerHeaders(
-  { provider, model, age }: Pick<Generated, 'provider' | 'model' | 'age'>,
-  latencyMs: number,
-): AnswerHeaders {
+function answerHeaders({ provider, model, age }: Answering, latencyMs: number): AnswerHeaders {
   return {
     'X-Provider': provider,
     'X-Model': model,
@@ -99,7 +99,7 @@ function requireScopeOf(body: InvokeRequest | undefined, { scopes }: Principal):
   if (guarded.some((member) => body[member] !== undefined)) throw insufficientScope('providers:invoke');
 }
 
-function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrId'> {
+function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrId' | 'note'> {
   const { variables, version, label, provider, model, messages, unsupported } = body;
   return {
     variables,

@@ -2,9 +2,8 @@ import type { Logger } from 'pino';
 import { traceparentOf } from '../http/request-context.ts';
 import type { StreamEnd } from '../http/answer-stream.ts';
 import { saidByProvider } from '../errors/problem-error.ts';
-import type { Exchange } from '../http/pipeline.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { scrub } from './logger.ts';
-import type { Statistics } from '../statistics/statistics.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Operations that supervisors of the process call every few seconds. */
@@ -18,7 +17,7 @@ export function recordExchange(
   exchange: Exchange,
   log: Logger,
   metrics: Metrics,
-  statistics: Pick<Statistics, 'requested'>,
+  statistics: { requested(status: number, isCut: boolean): void },
 ): void {
   const { operationId = 'none', answer, stream, milliseconds, error } = exchange;
   const { status } = answer;

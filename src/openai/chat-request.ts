@@ -10,16 +10,14 @@ import type {
   ResponseFormat,
   TextPart,
   ToolCall,
-  ToolChoice,
 } from '../providers/language-model.ts';
+import { requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
+import { conflict } from './target.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
-import { conflict, type RequestedGeneration } from './target.ts';
-import { toTool } from './tool.ts';
 
 export type ChatCompletionCreate = operations['createChatCompletion']['requestBody']['content']['application/json'];
 type ChatMessage = ChatCompletionCreate['messages'][number];
 type ChatToolCall = NonNullable<ChatMessage['tool_calls']>[number];
-type Choice = Exclude<NonNullable<ChatCompletionCreate['tool_choice']>, string>;
 
 /**
  * Translates a request of OpenAI's chat completions.
@@ -29,15 +27,14 @@ type Choice = Exclude<NonNullable<ChatCompletionCreate['tool_choice']>, string>;
  */
 export function readChatCompletion(sent: ChatCompletionCreate): RequestedGeneration {
   const body = withoutNulls(sent);
-  const parameters = parametersOf(body);
-  const responseFormat = formatOf(body);
-  return {
+  const { tool_choice: choice } = body;
+  return requestedGeneration({
     messages: messagesOf(body.messages),
-    ...(Object.keys(parameters).length > 0 && { parameters }),
-    ...(responseFormat !== undefined && { responseFormat }),
-    ...(body.tools !== undefined && { tools: body.tools.map(({ function: tool }) => toTool(tool)) }),
-    ...(body.tool_choice !== undefined && { toolChoice: choiceOf(body.tool_choice) }),
-  };
+    parameters: parametersOf(body),
+    responseFormat: formatOf(body),
+    tools: body.tools?.map(({ function: tool }) => tool),
+    toolChoice: typeof choice === 'object' ? choice.function : choice,
+  });
 }
 
 /** Where the members of this API are that other parts of the service name differently. */
@@ -139,11 +136,6 @@ function formatOf({ response_format: format }: Sent): ResponseFormat | undefined
     ...(description !== undefined && { description }),
     ...(strict !== undefined && { strict }),
   };
-}
-
-function choiceOf(choice: string | Choice): ToolChoice {
-  // The contract's pattern allows only these texts.
-  return typeof choice === 'string' ? (choice as 'auto' | 'none' | 'required') : { name: choice.function.name };
 }
 
 /**

@@ -1,13 +1,20 @@
 import type { Scope } from '../../generated/operations.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
-import type { Plan } from '../generation/plan.ts';
+import type { GeneratedEvent } from '../generation/generator.ts';
+import {
+  answeringIn,
+  type Answering,
+  type Invocation,
+  type Invoker,
+  type PrepareInvocation,
+} from '../generation/invocations.ts';
+import type { Known, Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
-import type { Known, PrepareRun, Run } from '../generation/invocations.ts';
-import type { RequestMemory } from '../limits/memory-budget.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import { modelNotFound } from './model-name.ts';
-import { conflict, readTarget, type RequestedGeneration, type TargetMembers } from './target.ts';
+import type { RequestedGeneration } from './requested-generation.ts';
+import { conflict, readTarget, type TargetMembers } from './target.ts';
 
 /** A request of one of OpenAI's APIs. */
 export interface CompatibleRequest {
@@ -18,14 +25,6 @@ export interface CompatibleRequest {
   readonly messagesAt: string;
   /** Where members of the request are that an invocation has elsewhere: the first that matches. */
   readonly places: Places;
-  readonly scopes: ReadonlySet<Scope>;
-  readonly keyId: string;
-  /** For the log. */
-  readonly requestId: string;
-  readonly memory: RequestMemory;
-  readonly traceparent: string | undefined;
-  /** Called with the version, and with the provider and model, as soon as they are known. */
-  readonly note: (known: Known) => void;
 }
 
 /** The member's own place in front of the rest of a pointer, or how to find it. */
@@ -33,43 +32,37 @@ type OwnPlace = string | ((match: string, ...groups: (string | undefined)[]) => 
 
 export type Places = readonly (readonly [RegExp, OwnPlace])[];
 
+type CompatibleInvoker = Invoker & { readonly principal: { readonly scopes: ReadonlySet<Scope> } };
+
 /**
  * Decides what a request sends to whom. Nothing is sent.
  *
  * @throws {ProblemError} insufficient-scope, model-not-found, conflicting-members; then as `Planner.fromPrompt` and
  *   `Planner.direct`, with the places of this API
  */
-export type PrepareCompatibleRun = (request: CompatibleRequest) => Promise<Run<Plan>>;
+export type PrepareCompatible = (invoker: CompatibleInvoker, request: CompatibleRequest) => Promise<Invocation<Plan>>;
 
-export interface CompatibleRunsDependencies {
+export interface CompatibleInvocationsDependencies {
   readonly planner: Pick<Planner, 'fromPrompt' | 'direct'>;
   readonly providers: Pick<ProviderRegistry, 'get' | 'list'>;
-  readonly prepareRun: PrepareRun;
+  readonly prepare: PrepareInvocation;
   /** Deadline of all calls to providers, in milliseconds; for a stream, of the first content. */
   readonly timeoutMs: number;
 }
 
-export function createCompatibleRuns(dependencies: CompatibleRunsDependencies): PrepareCompatibleRun {
-  const { prepareRun, timeoutMs } = dependencies;
-  return ({ keyId, requestId, memory, traceparent, note, ...request }) =>
-    prepareRun({
-      keyId,
-      requestId,
-      memory,
-      traceparent,
-      timeoutMs,
-      note,
-      plan: (onKnown) => makePlan(request, onKnown, dependencies),
-    });
+export function createCompatibleInvocations(dependencies: CompatibleInvocationsDependencies): PrepareCompatible {
+  const { prepare, timeoutMs } = dependencies;
+  return (invoker, request) =>
+    prepare(invoker, (note) => makePlan(request, invoker.principal.scopes, note, dependencies), { timeoutMs });
 }
 
 async function makePlan(
-  request: Pick<CompatibleRequest, 'target' | 'generation' | 'messagesAt' | 'places' | 'scopes'>,
+  { target: members, generation, messagesAt, places }: CompatibleRequest,
+  scopes: ReadonlySet<Scope>,
   note: (known: Known) => void,
-  { planner, providers }: CompatibleRunsDependencies,
+  { planner, providers }: CompatibleInvocationsDependencies,
 ): Promise<Plan> {
-  const { generation, scopes } = request;
-  const target = readTarget(request.target, scopes, providers);
+  const target = readTarget(members, scopes, providers);
   const { provider } = 'prompt' in target ? target.prompt : target.model;
   if (provider !== undefined && providers.get(provider) === undefined) {
     throw modelNotFound(`There is no provider ${JSON.stringify(provider)}.`, 'names no provider of this service');
@@ -83,16 +76,15 @@ async function makePlan(
         ...target.prompt,
         ...generation,
         checksSchemas: false,
-        onPrompt: note,
-        onSelected: note,
+        note,
       });
     }
-    if (generation.messages.length === 0) throw conflict(request.messagesAt, 'is required without a stored prompt');
+    if (generation.messages.length === 0) throw conflict(messagesAt, 'is required without a stored prompt');
     note(target.model);
     const { provider: id, model } = target.model;
     return await planner.direct({ provider: id, request: { model, ...generation } });
   } catch (error) {
-    throw error instanceof ProblemError ? atOwnPlaces(error, request.places) : error;
+    throw error instanceof ProblemError ? atOwnPlaces(error, places) : error;
   }
 }
 
@@ -120,4 +112,20 @@ function atOwnPlaces(problem: ProblemError, places: Places): ProblemError {
     extensions: { ...extensions },
     cause,
   });
+}
+
+interface ServedHeaders {
+  readonly 'X-Provider': string;
+  readonly 'X-Model': string;
+  readonly 'X-Served-Version'?: number;
+}
+
+/** The headers of an answer that say what ran. @param first the answer, or the first event of its stream if it came in time */
+export function servedHeaders(plan: Plan, first: Answering | GeneratedEvent | undefined): ServedHeaders {
+  const { provider, model } = answeringIn(plan, first);
+  return {
+    'X-Provider': provider,
+    'X-Model': model,
+    ...(plan.prompt !== undefined && { 'X-Served-Version': plan.prompt.version }),
+  };
 }

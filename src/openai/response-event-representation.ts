@@ -2,6 +2,7 @@ import type { components } from '../../generated/types.ts';
 import { toCompatibleError } from '../errors/compatible-error.ts';
 import { saidByProvider } from '../errors/problem-error.ts';
 import type { GeneratedEvent } from '../generation/generator.ts';
+import type { Answering } from '../generation/invocations.ts';
 import type { EventEncoder } from '../http/event-streams.ts';
 import { serverSentEvent } from '../http/server-sent-events.ts';
 import type { ToolCall } from '../providers/language-model.ts';
@@ -18,7 +19,6 @@ import {
   type ResponseItem,
   type ResponseState,
 } from './response-resource.ts';
-import type { Answering } from './served-headers.ts';
 
 type ResponseEvent = components['schemas']['ResponseEvent'];
 type WithoutNumber<Event> = Event extends unknown ? Omit<Event, 'sequence_number'> : never;

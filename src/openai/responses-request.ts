@@ -7,11 +7,10 @@ import type {
   Parameters,
   ResponseFormat,
   ToolCall,
-  ToolChoice,
 } from '../providers/language-model.ts';
 import type { Places } from './compatible-invocations.ts';
-import { conflict, type RequestedGeneration } from './target.ts';
-import { toTool } from './tool.ts';
+import { requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
+import { conflict } from './target.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
 
 export type ResponseCreate = components['schemas']['ResponseCreate'];
@@ -27,15 +26,13 @@ type Part = Exclude<Item['content'], string | undefined>[number];
  */
 export function readResponseCreate(sent: ResponseCreate): RequestedGeneration {
   const body = withoutNulls(sent);
-  const parameters = parametersOf(body);
-  const responseFormat = formatOf(body);
-  return {
+  return requestedGeneration({
     messages: messagesOf(body),
-    ...(Object.keys(parameters).length > 0 && { parameters }),
-    ...(responseFormat !== undefined && { responseFormat }),
-    ...(body.tools !== undefined && { tools: body.tools.map((tool) => toTool(tool)) }),
-    ...(body.tool_choice !== undefined && { toolChoice: choiceOf(body.tool_choice) }),
-  };
+    parameters: parametersOf(body),
+    responseFormat: formatOf(body),
+    tools: body.tools,
+    toolChoice: body.tool_choice,
+  });
 }
 
 /** Where the members of this API are that other parts of the service name differently. */
@@ -146,9 +143,4 @@ function formatOf({ text = {} }: Sent): ResponseFormat | undefined {
   const { type, schema, ...named } = withoutNulls(format);
   if (type === 'text') return { type };
   return { type: 'json', ...(schema !== undefined && { schema: schema as JsonObject }), ...named };
-}
-
-function choiceOf(choice: NonNullable<Sent['tool_choice']>): ToolChoice {
-  // The contract's pattern allows only these texts.
-  return typeof choice === 'string' ? (choice as 'auto' | 'none' | 'required') : { name: choice.name };
 }

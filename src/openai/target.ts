@@ -2,19 +2,9 @@ import type { Scope } from '../../generated/operations.ts';
 import type { components } from '../../generated/types.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { Message, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/language-model.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import { parseModelName } from './model-name.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
-
-/** What a request says to the model. Members that it leaves out are those of a stored prompt, if there is one. */
-export interface RequestedGeneration {
-  readonly messages: readonly Message[];
-  readonly parameters?: Parameters;
-  readonly responseFormat?: ResponseFormat;
-  readonly tools?: readonly Tool[];
-  readonly toolChoice?: ToolChoice;
-}
 
 /** The members of a request that say what runs. */
 export interface TargetMembers {

@@ -3,11 +3,27 @@ import { createAddressRule } from '../outbound/address-rules.ts';
 import type { Message } from './language-model.ts';
 
 /** An image that is not allowed. */
-export interface ImageMistake {
-  /** Where it is: `messages/3/content/0`. */
-  readonly member: string;
+export interface ImageMistake extends Pick<PlacedImage, 'member'> {
   /** One sentence. It does not contain the address. */
   readonly detail: string;
+}
+
+export interface PlacedImage {
+  readonly role: Message['role'];
+  readonly url: string;
+  /** Where it is: `messages/3/content/0`. */
+  readonly member: string;
+}
+
+/** The images of messages, in their order. */
+export function imagesIn(messages: readonly Message[]): PlacedImage[] {
+  return messages.flatMap(({ role, content }, index) =>
+    typeof content === 'string'
+      ? []
+      : content.flatMap((part, position) =>
+          part.type === 'image' ? [{ role, url: part.url, member: `messages/${index}/content/${position}` }] : [],
+        ),
+  );
 }
 
 /** The most images of a request. Each costs time in the packages, and no provider takes as many. */
@@ -15,13 +31,7 @@ const mostImages = 1_000;
 
 /** Finds the images that are neither at a public https address nor data of a usual format, and the first too many. */
 export function findImageMistakes(messages: readonly Message[]): ImageMistake[] {
-  const images = messages.flatMap(({ content }, index) =>
-    typeof content === 'string'
-      ? []
-      : content.flatMap((part, position) =>
-          part.type === 'image' ? [{ url: part.url, member: `messages/${index}/content/${position}` }] : [],
-        ),
-  );
+  const images = imagesIn(messages);
   const [excess] = images.slice(mostImages);
   if (excess !== undefined) {
     return [{ member: excess.member, detail: `A request can have at most ${mostImages} images.` }];

@@ -4,9 +4,9 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
 import type { AttemptDependencies, RetryNotice } from './call/retries.ts';
 import { echo, echoEntry, echoStream } from './echo.ts';
-import { generate, type CalledProvider, type RemoteTarget } from './call/whole.ts';
+import type { CalledProvider } from './call/classify.ts';
+import { generate, type RemoteTarget } from './call/whole.ts';
 import type { Fetch } from './transport/http.ts';
-import type { SdkProvider } from './call/request.ts';
 import type { Provider, ProviderInfo, ProviderRegistry, ProviderSetting, QueueLoad } from './provider.ts';
 import {
   compatibleProvidersVariable,
@@ -17,14 +17,15 @@ import {
 import { spellingsOf } from './call/conceal.ts';
 import { findRewritten } from './twin/rewritten.ts';
 import { withImageData } from './transport/image-data.ts';
-import { createUnsupportedFinder, twinFetch, type UnsupportedFinder } from './twin/unsupported.ts';
+import { twinFetch } from './twin/twin.ts';
+import { createUnsupportedFinder } from './twin/unsupported.ts';
 import type { Random } from '../runtime/random.ts';
 import { mostStreams, stream, type StreamDependencies } from './call/stream.ts';
 import { withArgumentObjects, withArgumentTexts } from './transport/tool-arguments.ts';
 import type { StreamWatch } from './call/stream-watch.ts';
 import { compatibleDialect, loadCompatible, type CompatibleProviderSettings } from './vendors/compatible.ts';
 import { vendors } from './vendors/index.ts';
-import type { Dialect, LanguageModels, Vendor, VendorSettings } from './vendors/vendor.ts';
+import type { Dialect, LanguageModels, SdkProvider, Vendor, VendorSettings } from './vendors/vendor.ts';
 
 export interface ProviderRegistryOptions {
   readonly settings: ProviderSettings;
@@ -61,124 +62,115 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
     watch,
     streamQueue,
   };
-  const entries = [
+  const entries: Entry[] = [
     ...vendors.map((vendor) => vendorEntry(vendor, settings.builtIn[vendor.id] ?? {}, options, secrets)),
-    { info: { ...listed(echoEntry, settings), configured: true, settings: [] } },
+    { info: { ...listed(echoEntry, settings), configured: true, settings: [] }, remote: undefined },
     ...settings.compatible.map((provider) => compatibleEntry(provider, options, secrets)),
   ];
   const infos = entries.map(({ info }) => info);
   const providers = new Map(entries.map((entry) => [entry.info.id, toProvider(entry, dependencies)]));
+  const configured = entries.flatMap(({ info, remote }) => (info.configured && remote ? [remote] : []));
 
   return {
     list: () => infos,
     get: (id) => providers.get(id),
     load: () => ({
-      providers: entries.flatMap(({ info, target }) =>
-        info.configured && target ? [{ provider: info.id, ...loadOf(target.queue) }] : [],
-      ),
+      providers: configured.map(({ whole }) => ({ provider: whole.id, ...loadOf(whole.queue) })),
       streams: loadOf(streamQueue),
     }),
     async preload() {
-      const targets = entries.flatMap(({ info, target }) => (info.configured && target ? [target] : []));
-      await Promise.allSettled(targets.map((target) => target.models()));
+      await Promise.allSettled(configured.map(({ whole }) => whole.models()));
     },
   };
 }
 
 interface Entry {
   readonly info: ProviderInfo;
-  /** Absent for `echo`, which needs no network. */
-  readonly target?: RemoteTarget;
-  /** The same provider, with models for streams. */
-  readonly streamTarget?: CalledProvider;
-  /** The same provider, with models that send nothing. */
-  readonly twin?: SdkProvider;
-  readonly findUnsupported?: UnsupportedFinder;
+  /** Undefined for `echo`, which needs no network. */
+  readonly remote: Remote | undefined;
+}
+
+/** A provider three times: its models for whole answers, those for streams, and those that send nothing. */
+interface Remote {
+  readonly whole: RemoteTarget;
+  readonly streamed: CalledProvider;
+  readonly twin: SdkProvider;
 }
 
 type Dependencies = AttemptDependencies & StreamDependencies;
 
-function toProvider(
-  { info, target, streamTarget, twin, findUnsupported }: Entry,
-  dependencies: Dependencies,
-): Provider {
+function toProvider({ info, remote }: Entry, dependencies: Dependencies): Provider {
+  const { id, configured } = info;
+  if (remote === undefined) {
+    return {
+      ...info,
+      generate: async (request, call) => echo(request, call, dependencies),
+      stream: (request, call) => echoStream(request, call, dependencies),
+      unsupported: async () => [],
+      rewritten: async () => [],
+    };
+  }
   return {
     ...info,
     async generate(request, call) {
-      if (!info.configured) throw notConfigured(info.id);
-      if (target !== undefined) return generate(target, request, call, dependencies);
-      return echo(request, call, dependencies);
+      if (!configured) throw notConfigured(id);
+      return generate(remote.whole, request, call, dependencies);
     },
     async *stream(request, call) {
-      if (!info.configured) throw notConfigured(info.id);
-      yield* streamTarget === undefined
-        ? echoStream(request, call, dependencies)
-        : stream(streamTarget, request, call, dependencies);
+      if (!configured) throw notConfigured(id);
+      yield* stream(remote.streamed, request, call, dependencies);
     },
-    unsupported: async (request) => findUnsupported?.(request) ?? [],
-    rewritten: async (request) => (twin === undefined ? [] : findRewritten(twin, request)),
+    unsupported: createUnsupportedFinder(remote.twin),
+    rewritten: (request) => findRewritten(remote.twin, request),
   };
 }
 
 function vendorEntry(
   vendor: Vendor,
   own: VendorSettings,
-  { settings, fetch, streamFetch }: ProviderRegistryOptions,
+  options: ProviderRegistryOptions,
   secrets: readonly string[],
 ): Entry {
-  const { id, dialect, isConfigured, load } = vendor;
-  const credentials = credentialsOf(vendor, own);
-  const twin = { id, dialect, models: once(() => load(own, twinFetch)) };
+  const { id, dialect, variables } = vendor;
+  const hasRequired = variables.every(({ setting, required }) => !required || Boolean(own[setting]));
+  const configured = vendor.isConfigured?.(own) ?? hasRequired;
+  const load = (fetch: Fetch): Promise<LanguageModels> => vendor.load(own, fetch);
   return {
-    info: { ...listed(vendor, settings), configured: isConfigured(own), settings: settingsOf(vendor, own) },
-    target: {
-      id,
-      credentials,
-      secrets,
-      models: once(() => load(own, carrying(fetch, dialect))),
-      dialect,
-      queue: createCallQueue(settings.concurrency),
-    },
-    streamTarget: { id, credentials, secrets, dialect, models: once(() => load(own, carrying(streamFetch, dialect))) },
-    twin,
-    findUnsupported: createUnsupportedFinder(twin),
+    info: { ...listed(vendor, options.settings), configured, settings: settingsOf(vendor, own) },
+    remote: toRemote({ id, dialect, credentials: credentialsOf(vendor, own), secrets }, load, options),
   };
 }
 
 function compatibleEntry(
   provider: CompatibleProviderSettings,
-  { settings, fetch, streamFetch }: ProviderRegistryOptions,
+  options: ProviderRegistryOptions,
   secrets: readonly string[],
 ): Entry {
-  const { id, name } = provider;
+  const { id, models, defaultModel = models[0] ?? '' } = provider;
   const credentials = `api_key and headers of ${JSON.stringify(id)} in ${compatibleProvidersVariable.name}`;
-  const models = extended(provider.models, id, settings);
-  const dialect = compatibleDialect(provider);
+  const load = (fetch: Fetch): Promise<LanguageModels> => loadCompatible(provider, fetch);
   return {
     info: {
-      id,
-      name,
-      models,
-      defaultModel: provider.defaultModel ?? models[0] ?? '',
+      ...listed({ ...provider, defaultModel }, options.settings),
       configured: true,
       settings: [{ ...compatibleProvidersVariable, required: true, set: true }],
     },
-    target: {
-      id,
-      credentials,
-      secrets,
-      models: once(() => loadCompatible(provider, carrying(fetch, dialect))),
-      dialect,
-      queue: createCallQueue(settings.concurrency),
-    },
-    streamTarget: {
-      id,
-      credentials,
-      secrets,
-      dialect,
-      models: once(() => loadCompatible(provider, carrying(streamFetch, dialect))),
-    },
-    findUnsupported: createUnsupportedFinder({ id, dialect, models: once(() => loadCompatible(provider, twinFetch)) }),
+    remote: toRemote({ id, dialect: compatibleDialect(provider), credentials, secrets }, load, options),
+  };
+}
+
+/** @param load makes models that send by a `fetch` */
+function toRemote(
+  called: Omit<CalledProvider, 'models'>,
+  load: (fetch: Fetch) => Promise<LanguageModels>,
+  { settings, fetch, streamFetch }: ProviderRegistryOptions,
+): Remote {
+  const { dialect } = called;
+  const whole = once(() => load(carrying(fetch, dialect)));
+  return {
+    whole: { ...called, models: whole, queue: createCallQueue(settings.concurrency) },
+    streamed: { ...called, models: once(() => load(carrying(streamFetch, dialect))) },
+    twin: { ...called, models: once(() => load(twinFetch)) },
   };
 }
 

@@ -5,7 +5,7 @@ import { problems } from '../../generated/problems.ts';
 import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
 import type { Plan, Target } from '../generation/plan.ts';
-import { toInvocationResult } from '../invoke/invocation-result.ts';
+import { toInvocationResult } from '../generation/invocation-result.ts';
 import { scrub } from '../observability/logger.ts';
 import { failureTypes } from '../providers/call/failures.ts';
 import type { CallOptions } from '../providers/language-model.ts';

@@ -15,10 +15,7 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
   return {
     async createTestRun({ path: { slugOrId }, headers, body, context }) {
       const outcome = await testRuns.run({
-        keyId: context.principal.keyId,
-        memory: context.memory,
-        signal: context.signal,
-        id: context.resourceId,
+        invoker: context,
         isRepeatable: headers['Idempotency-Key'] !== undefined,
         slugOrId,
         version: body.version,
@@ -27,10 +24,6 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
         targets: body.providers,
         variables: body.variables,
         respondAsync: prefersAsync(headers.Prefer),
-        traceparent: context.traceparent,
-        note: (found) => {
-          context.note(found);
-        },
       });
       const { run } = outcome;
       const Location = `/api/v1/test-runs/${run.id}`;

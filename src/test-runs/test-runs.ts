@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BlobStore, OpenBlob } from '../blobs/blob-store.ts';
-import type { Budget, RequestMemory } from '../limits/memory-budget.ts';
+import type { Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
-import type { Planner } from '../generation/planner.ts';
+import type { Invoker } from '../generation/invocations.ts';
+import type { ComparisonRequest, Planner } from '../generation/planner.ts';
 import type { UnsupportedPolicy } from '../generation/supported.ts';
 import { bytesOf } from '../generation/request-size.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
@@ -13,30 +14,22 @@ import type { Prompts } from '../prompts/prompts.ts';
 import type { Listing } from '../lists/listing.ts';
 import { createActiveRuns } from './active-runs.ts';
 import { createDeletion } from './test-run-deletion.ts';
-import { createExpiry } from './expiry.ts';
-import { createStaleInterruption } from './interrupt-stale.ts';
-import { createOrphanRemoval } from './orphans.ts';
 import { performRun, type FinishedTestRun, type RunTask } from './perform-run.ts';
 import { damaged, notStored, promptDeleted, shuttingDown } from './problems.ts';
 import { createResultArchive, readResults, toTestRunResults } from './result-archive.ts';
-import { createStaleRuns } from './stale-runs.ts';
+import { createSweep } from './sweep.ts';
 import type { TestRun, TestRunStore } from './test-run-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 
 export interface TestRequest {
-  /** The caller's API key. */
-  readonly keyId: string;
-  /** The memory of the request, which the run keeps until its end. */
-  readonly memory: RequestMemory;
-  /** Ends the wait for memory. */
-  readonly signal: AbortSignal;
-  /** The caller's trace context, which is passed on to the providers. */
-  readonly traceparent?: string | undefined;
-  /** Called with the prompt as soon as it is found. */
-  readonly note?: (found: { prompt: string; version: number }) => void;
-  /** The id of the run. */
-  readonly id: string;
+  /** Who asks. The run keeps the memory until its end. */
+  readonly invoker: Invoker & {
+    /** Ends the wait for memory. */
+    readonly signal: AbortSignal;
+    /** The id of the run. */
+    readonly resourceId: string;
+  };
   /** Whether an earlier attempt of the same request may have created the run already. */
   readonly isRepeatable: boolean;
   readonly slugOrId: string;
@@ -44,7 +37,7 @@ export interface TestRequest {
   readonly version: number | undefined;
   /** The label whose version is tested. */
   readonly label?: string | undefined;
-  readonly targets: readonly { readonly provider: string; readonly model?: string }[];
+  readonly targets: ComparisonRequest['targets'];
   readonly variables: Readonly<Record<string, unknown>> | undefined;
   /** What happens if a provider cannot do something; refused if left out. */
   readonly unsupported?: UnsupportedPolicy | undefined;
@@ -138,10 +131,11 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const active = createActiveRuns({ store, metrics, log, heartbeatMs });
   let stopping = false;
 
-  const existing = async ({ id, keyId, respondAsync }: TestRequest): Promise<TestOutcome | undefined> => {
+  const existing = async ({ invoker, respondAsync }: TestRequest): Promise<TestOutcome | undefined> => {
+    const { resourceId: id, principal } = invoker;
     const run = await store.find(id);
     if (run === undefined) return undefined;
-    if (run.status !== 'running') return { kind: 'finished', ...(await withResults(run, keyId)) };
+    if (run.status !== 'running') return { kind: 'finished', ...(await withResults(run, principal.keyId)) };
     if (respondAsync) return { kind: 'started', run };
     throw new ProblemError('idempotency-key-in-use', {
       detail: `The test run ${id}, which was started with this Idempotency-Key, has not ended.`,
@@ -187,7 +181,9 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const begin = async (
     request: TestRequest,
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
-    const { slugOrId, version, label, variables, targets, unsupported } = request;
+    const { slugOrId, version, label, variables, targets, unsupported, invoker } = request;
+    const { memory: ownMemory, traceparent } = invoker;
+    const { keyId } = invoker.principal;
     const { prompt, unknownVariables, plans } = await planner.compare({
       slugOrId,
       version,
@@ -195,19 +191,21 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       variables,
       targets,
       unsupported,
-      onPrompt: request.note,
+      note: (known) => {
+        invoker.note(known);
+      },
     });
-    keptBytes.check(request.keyId);
+    keptBytes.check(keyId);
     const calls = plans.flatMap((plan) => plan.targets);
     const bytes = plans.reduce((sum, plan) => sum + bytesOf(plan), 0);
-    const release = request.memory.keep();
+    const release = ownMemory.keep();
     let isStarted = false;
     try {
-      await request.memory.cover(Math.max(leastBytes, bytes), request.signal);
+      await ownMemory.cover(Math.max(leastBytes, bytes), invoker.signal);
       // An early refusal is better than a run that cannot be stored after twenty paid calls.
       await archive.check();
       const created = {
-        id: request.id,
+        id: invoker.resourceId,
         promptId: prompt.id,
         promptVersion: prompt.version,
         unknownVariables,
@@ -216,7 +214,6 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       };
       if (!(await store.insert(created))) return undefined;
       isStarted = true;
-      const { keyId, traceparent } = request;
       const run: TestRun = {
         ...created,
         revision: 1,
@@ -231,17 +228,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   };
 
   const deleteAllOf = createDeletion({ store, archive, clock, random });
-  const interruptStale = createStaleInterruption({
-    store,
-    archive,
-    staleRuns: createStaleRuns(staleMs, clock.monotonic),
-    clock,
-    random,
-    log,
-  });
-  const removeOrphans = createOrphanRemoval({ store, archive, prompts, deleteAllOf, clock });
-
-  const removeExpired = createExpiry({ store, archive, retentionMs, clock });
+  const sweep = createSweep({ store, archive, prompts, deleteAllOf, staleMs, retentionMs, clock, random, log });
 
   const get = async (id: string): Promise<TestRun> => {
     const run = await store.find(id);
@@ -252,6 +239,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   return {
     get,
     deleteAllOf,
+    sweep,
     async run(request) {
       if (request.isRepeatable) {
         const earlier = await existing(request);
@@ -282,11 +270,6 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     async list(slugOrId, status) {
       const { id } = await prompts.resolve(slugOrId);
       return store.list(id, status);
-    },
-    async sweep() {
-      await interruptStale();
-      await removeOrphans();
-      await removeExpired();
     },
     async drain(timeoutMs) {
       stopping = true;

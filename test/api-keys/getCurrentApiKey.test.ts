@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import packageFile from '../../package.json' with { type: 'json' };
-import { allScopes } from '../../src/app.ts';
+import { allScopes } from '../../src/api-keys/feature.ts';
 import { problem } from '../support/per-operation.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Scope } from '../../generated/operations.ts';
 import { createApiKeys, firstKeyId, mintKey } from '../../src/api-keys/api-keys.ts';
 import { createApiKeyStore } from '../../src/api-keys/api-key-store.ts';
-import { allScopes } from '../../src/app.ts';
+import { allScopes } from '../../src/api-keys/feature.ts';
 import type { PagedDatabase } from '../../src/db/pages.ts';
 import { createMovableClock, createSteppableClock } from '../support/clock.ts';
 import { openDatabaseOf } from '../support/per-operation.ts';

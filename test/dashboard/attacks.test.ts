@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import type { Exchange } from '../../src/http/pipeline.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
 import { createIntegration, eventually, type CreatedIntegration } from '../integrations/integrations-harness.ts';
 import { openShop, placeOrder } from '../orders/orders-harness.ts';
 import { useBrowser } from '../support/browser.ts';

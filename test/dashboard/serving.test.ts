@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Exchange } from '../../src/http/pipeline.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
 import { createDashboard } from '../../src/http/pages/dashboard.ts';
 import { createBareRouter } from '../support/bare-router.ts';
 import { startTestService, type TestService } from '../support/service.ts';

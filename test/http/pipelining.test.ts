@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Exchange } from '../../src/http/pipeline.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
 import { openConnection } from '../support/raw-connection.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

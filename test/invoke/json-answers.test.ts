@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { checkJsonAnswer } from '../../src/generation/json-answer.ts';
-import { toWarnings } from '../../src/invoke/invocation-result.ts';
+import { callTarget } from '../../src/generation/call-target.ts';
+import { toWarnings } from '../../src/generation/invocation-result.ts';
 import type { GenerateResult } from '../../src/providers/language-model.ts';
+import type { Provider } from '../../src/providers/provider.ts';
 import type { Answer } from '../support/service.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
 
@@ -221,14 +222,18 @@ describe('the object of an answer', () => {
   });
 });
 
-describe('checkJsonAnswer', () => {
-  it('gives no object for a text that could not be read in time, and says so', async () => {
+describe('an answer that could not be read in time', () => {
+  it('has no object, and a warning says so', async () => {
     const result: GenerateResult = { text: '[1]', finishReason: 'stop', usage };
-    const checked = await checkJsonAnswer({ type: 'json' }, result, 'key', {
-      check: async () => ({ status: 'unverified' }),
+    const provider = { id: 'fake', models: [], generate: async () => result } as Partial<Provider> as Provider;
+    const request = { model: 'any', messages: [], responseFormat: { type: 'json' } } as const;
+    const call = { keyId: 'key', signal: new AbortController().signal, deadline: Infinity };
+    const answer = await callTarget({ provider, request }, call, true, {
+      metrics: { observeProviderCall: () => undefined },
+      checker: { check: async () => ({ status: 'unverified' }) },
     });
-    expect(checked).toEqual({ result, isUnverified: true });
-    expect(toWarnings([], { result, isUnverified: true }).warnings).toEqual([
+    expect(answer).toEqual({ result, isUnverified: true, latencyMs: expect.any(Number) });
+    expect(toWarnings([], answer).warnings).toEqual([
       { code: 'unverified-object', detail: 'reading the answer took too long; it may not be JSON' },
     ]);
   });

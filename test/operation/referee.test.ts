@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createShadow } from '../../src/http/shadow.ts';
-import type { Exchange } from '../../src/http/pipeline.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { createPrompt, send, setUpProcesses } from './operation-harness.ts';
 import { until } from '../support/until.ts';

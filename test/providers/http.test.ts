@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createLookUp } from '../../src/outbound/look-up.ts';
 import { createProviderHttp, TextInPieces } from '../../src/providers/transport/http.ts';
 import { ProviderHttpError } from '../../src/providers/transport/whole-response.ts';
-import { retryAfterOf } from '../../src/providers/call/failures.ts';
+import { retryAfterOf } from '../../src/providers/call/classify.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 
 const lookUp = createLookUp();

@@ -1,9 +1,10 @@
 import type { Express, RequestHandler } from 'express';
 import { operationTable } from '../../generated/operations.ts';
-import { allScopes } from '../../src/app.ts';
+import { allScopes } from '../../src/api-keys/feature.ts';
 import { createEventStreams } from '../../src/http/event-streams.ts';
 import type { OperationHandlers } from '../../src/http/operation.ts';
-import type { Exchange, PipelineDependencies } from '../../src/http/pipeline.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import type { PipelineDependencies } from '../../src/http/pipeline.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { createBudget, type Budget } from '../../src/limits/memory-budget.ts';
 import { createLogger } from '../../src/observability/logger.ts';

@@ -8,7 +8,7 @@ import supertest from 'supertest';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import type { Scope } from '../../generated/operations.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import type { Exchange } from '../../src/http/pipeline.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
 import { createReferee } from '../../src/http/referee.ts';
 import { disagreements } from '../../src/http/shadow.ts';
 import { createLogger } from '../../src/observability/logger.ts';

@@ -137,17 +137,23 @@ describe('a service that is stopped', () => {
   });
 });
 
-function ofCaller(): Pick<TestRequest, 'keyId' | 'memory' | 'signal'> {
-  const memory = createBudget({ perKey: Infinity, perProcess: Infinity }).forRequest('a key');
-  return { keyId: 'a key', memory, signal: new AbortController().signal };
+function invoker(resourceId: string): TestRequest['invoker'] {
+  return {
+    principal: { keyId: 'a key' },
+    requestId: 'a request',
+    memory: createBudget({ perKey: Infinity, perProcess: Infinity }).forRequest('a key'),
+    signal: new AbortController().signal,
+    traceparent: undefined,
+    resourceId,
+    note: () => undefined,
+  };
 }
 
 describe('drain', () => {
   const request = async (): Promise<TestRequest> => ({
-    id: randomUUID(),
+    invoker: invoker(randomUUID()),
     isRepeatable: false,
     slugOrId: await createPrompt(harness.service),
-    ...ofCaller(),
     version: undefined,
     variables: undefined,
     targets: [{ provider: 'echo' }],
@@ -163,7 +169,7 @@ describe('drain', () => {
     await called.promise;
     await testRuns.drain(0);
     await waiting;
-    expect((await testRuns.get(first.id)).status).toBe('interrupted');
+    expect((await testRuns.get(first.invoker.resourceId)).status).toBe('interrupted');
     await expect(testRuns.run(await request())).rejects.toMatchObject({ type: 'shutting-down' });
   });
 
@@ -173,7 +179,7 @@ describe('drain', () => {
     const waiting = expect(testRuns.run(first)).rejects.toMatchObject({ type: 'shutting-down' });
     await testRuns.drain(0);
     await waiting;
-    expect((await testRuns.get(first.id)).status).toBe('interrupted');
+    expect((await testRuns.get(first.invoker.resourceId)).status).toBe('interrupted');
   });
 });
 
@@ -184,12 +190,11 @@ describe('the heartbeat', () => {
     const worker = observe(harness, { providers: { get: (id) => registry.get(id) }, heartbeatMs: 50 });
     const id = '11111111-1111-4111-8111-111111111111';
     const run = worker.testRuns.run({
-      id,
+      invoker: invoker(id),
       isRepeatable: false,
       slugOrId: prompt,
       version: undefined,
       variables: undefined,
-      ...ofCaller(),
       targets: [{ provider: 'echo' }],
       respondAsync: false,
     });

@@ -4,13 +4,11 @@ import path from 'node:path';
 import type { RequestHandler } from 'express';
 import {
   closedPolicy,
-  fill,
   html,
   keptForGood,
   loadOnce,
-  plainPolicy,
+  notBuiltPage,
   readIfThere,
-  readPage,
   revalidated,
   safetyFields,
   sendFile,
@@ -100,7 +98,15 @@ interface Dashboard {
 
 async function loadDashboard({ folder, basePath }: DashboardOptions): Promise<Dashboard> {
   const index = await readIfThere(new URL('index.html', folder));
-  if (index === undefined) return { files: new Map(), page: () => '', notBuilt: await notBuiltPage(basePath) };
+  if (index === undefined) {
+    const notBuilt = await notBuiltPage({
+      title: 'The dashboard',
+      file: 'dist/dashboard',
+      instead: 'The API works without it. Its reference is here',
+      document: `${basePath}/docs`,
+    });
+    return { files: new Map(), page: () => '', notBuilt };
+  }
   const names = (await readdir(folder, { recursive: true })).map((name) => name.replaceAll(path.sep, '/'));
   const files = await Promise.all(
     names.flatMap((name) => {
@@ -122,14 +128,4 @@ async function loadFile(folder: URL, name: string, mediaType: string): Promise<[
   const location = `${root}/${name}`;
   const cacheControl = location.startsWith(assets) ? keptForGood : revalidated;
   return [location, { body, cacheControl, policy: closedPolicy.join('; ') }];
-}
-
-async function notBuiltPage(basePath: string): Promise<PageFile> {
-  const page = fill(await readPage('not-built.html'), {
-    title: 'The dashboard',
-    file: 'dist/dashboard',
-    instead: 'The API works without it. Its reference is here',
-    document: `${basePath}/docs`,
-  });
-  return { status: 404, body: createStaticBody(page, html), cacheControl: revalidated, policy: plainPolicy(page) };
 }

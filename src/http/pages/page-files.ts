@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Request, Response } from 'express';
 import { hasCode } from '../../runtime/system-error.ts';
-import type { StaticBody } from '../static-body.ts';
+import { createStaticBody, type StaticBody } from '../static-body.ts';
 
 /** The directives of a Content-Security-Policy that allow nothing. */
 export const closedPolicy: readonly string[] = [
@@ -78,6 +78,19 @@ export async function readIfThere(file: URL): Promise<Buffer | undefined> {
 /** A page of this folder. */
 export async function readPage(name: string): Promise<string> {
   return await readFile(new URL(name, import.meta.url), 'utf8');
+}
+
+/** The page in the place of a file that `npm ci` has not built. @param words what `not-built.html` says about it */
+export async function notBuiltPage(words: {
+  readonly title: string;
+  /** The file that is missing. */
+  readonly file: string;
+  /** A sentence, and the address of the document that helps instead. */
+  readonly instead: string;
+  readonly document: string;
+}): Promise<PageFile> {
+  const page = fill(await readPage('not-built.html'), words);
+  return { status: 404, body: createStaticBody(page, html), cacheControl: revalidated, policy: plainPolicy(page) };
 }
 
 /** Fills the `{{name}}` of a page. The values come from this program, never from a request. */

@@ -7,6 +7,7 @@ import {
   html,
   keptForGood,
   loadOnce,
+  notBuiltPage,
   plainPolicy,
   readIfThere,
   readPage,
@@ -97,25 +98,23 @@ async function loadFiles(options: PageOptions): Promise<Map<string, PageFile>> {
     return base + location;
   };
   const bundle = await readIfThere(redoc);
-  const scripts = bundle && {
-    redoc: addAsset('redoc.js', bundle, javascript),
-    script: addAsset('reference.js', await readPage('reference.js'), javascript),
-  };
-  const template = await readPage(scripts === undefined ? 'not-built.html' : 'reference.html');
-  for (const { path: location, title, document, patch } of references) {
-    const values = {
-      base,
-      title: scripts === undefined ? 'The reference' : title,
-      file: 'dist/redoc.js',
-      instead: 'The document that it shows is here',
-      document: base + document,
-      ...scripts,
-      ...(patch && { patch: addAsset('patch.json', await readFile(patch), json) }),
+  if (bundle === undefined) {
+    for (const { path: location, document } of references) {
+      const instead = 'The document that it shows is here';
+      const words = { title: 'The reference', file: 'dist/redoc.js', instead, document: base + document };
+      files.set(location, await notBuiltPage(words));
+    }
+  } else {
+    const scripts = {
+      redoc: addAsset('redoc.js', bundle, javascript),
+      script: addAsset('reference.js', await readPage('reference.js'), javascript),
     };
-    const page = fill(template, values);
-    const kind =
-      scripts === undefined ? { status: 404 as const, policy: plainPolicy(page) } : { policy: referencePolicy };
-    files.set(location, { body: createStaticBody(page, html), cacheControl: revalidated, ...kind });
+    const template = await readPage('reference.html');
+    for (const { path: location, title, document, patch } of references) {
+      const added = patch && { patch: addAsset('patch.json', await readFile(patch), json) };
+      const page = fill(template, { base, title, document: base + document, ...scripts, ...added });
+      files.set(location, { body: createStaticBody(page, html), cacheControl: revalidated, policy: referencePolicy });
+    }
   }
   files.set(clientPath, await loadClient(clientPackage, base));
   return files;
@@ -123,15 +122,14 @@ async function loadFiles(options: PageOptions): Promise<Map<string, PageFile>> {
 
 async function loadClient(file: URL, base: string): Promise<PageFile> {
   const content = await readIfThere(file);
-  if (content !== undefined) {
-    const body = createStaticBody(content, 'application/gzip', {});
-    return { body, cacheControl: revalidated, policy: closedPolicy.join('; ') };
+  if (content === undefined) {
+    return notBuiltPage({
+      title: 'The package of the client',
+      file: 'dist/client.tgz',
+      instead: 'The document that clients are made from is here',
+      document: `${base}/openapi.json`,
+    });
   }
-  const page = fill(await readPage('not-built.html'), {
-    title: 'The package of the client',
-    file: 'dist/client.tgz',
-    instead: 'The document that clients are made from is here',
-    document: `${base}/openapi.json`,
-  });
-  return { status: 404, body: createStaticBody(page, html), cacheControl: revalidated, policy: plainPolicy(page) };
+  const body = createStaticBody(content, 'application/gzip', {});
+  return { body, cacheControl: revalidated, policy: closedPolicy.join('; ') };
 }

@@ -1,53 +1,33 @@
 /**
- * Converts requests to calls of the AI SDK's provider packages, and what these answer back. The packages are called at
- * their lowest level (`doGenerate`, `doStream`): the layer above uses several times the CPU, and downloads images.
+ * Converts requests to calls of the AI SDK's provider packages. The packages are called at their lowest level
+ * (`doGenerate`, `doStream`): the layer above uses several times the CPU, and downloads images.
  */
-import {
-  InvalidResponseDataError,
-  type JSONObject,
-  type LanguageModelV4,
-  type LanguageModelV4CallOptions,
-  type LanguageModelV4FilePart,
-  type LanguageModelV4FinishReason,
-  type LanguageModelV4Message,
-  type LanguageModelV4Prompt,
-  type LanguageModelV4ReasoningPart,
-  type LanguageModelV4ToolCall,
-  type LanguageModelV4ToolCallPart,
-  type LanguageModelV4Usage,
-  type SharedV4ProviderMetadata,
-  type SharedV4ProviderOptions,
+import type {
+  JSONObject,
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FilePart,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
+import { readImageData } from '../images.ts';
 import {
   textOf,
   type Content,
-  type FinishReason,
   type GenerateRequest,
   type ImagePart,
-  type JsonObject,
   type Message,
   type ResponseFormat,
-  type ToolCall,
-  type Usage,
+  type Tool,
 } from '../language-model.ts';
-import { withoutImageData } from '../transport/image-data.ts';
-import { readImageData } from '../images.ts';
 import { pickAllowedOptions } from '../provider-options.ts';
-import { argumentsOf, exactObject, standIn } from '../transport/tool-arguments.ts';
-import type { Dialect, LanguageModels } from '../vendors/vendor.ts';
+import { withoutImageData } from '../transport/image-data.ts';
+import type { Dialect, SdkProvider } from '../vendors/vendor.ts';
+import { toCallParts } from './tool-calls.ts';
 
-type JsonFormat = Extract<ResponseFormat, { readonly type: 'json' }>;
-
-/** A provider package, ready for calls. */
-export interface SdkProvider {
-  /** The provider's id. */
-  readonly id: string;
-  readonly dialect: Dialect;
-  /** The provider's models, loaded on first use. */
-  readonly models: () => Promise<LanguageModels>;
-}
-
-/** A provider package's options of one call, without cancellation and headers. */
+/** A package's options of one call, without cancellation and headers. */
 export type SdkCall = Omit<LanguageModelV4CallOptions, 'abortSignal' | 'headers'>;
 
 /**
@@ -90,8 +70,9 @@ function hasImages({ messages }: GenerateRequest): boolean {
 }
 
 function toSdkCall(provider: SdkProvider, request: GenerateRequest, imageUrls: readonly RegExp[]): SdkCall {
-  const { parameters = {}, responseFormat, tools, toolChoice } = request;
-  return withoutUndefined<SdkCall>({
+  const { parameters = {}, responseFormat, tools = [], toolChoice } = request;
+  // For the packages, a member that is undefined is left out, but their types do not say so.
+  return {
     prompt: toPrompt(provider, request.messages, imageUrls),
     maxOutputTokens: parameters.max_output_tokens,
     temperature: parameters.temperature,
@@ -102,42 +83,28 @@ function toSdkCall(provider: SdkProvider, request: GenerateRequest, imageUrls: r
     presencePenalty: parameters.presence_penalty,
     frequencyPenalty: parameters.frequency_penalty,
     reasoning: parameters.reasoning_effort,
-    responseFormat:
-      responseFormat?.type === 'json'
-        ? withoutUndefined({
-            type: 'json' as const,
-            schema: schemaOf(responseFormat, provider.dialect) as JSONObject | undefined,
-            name: responseFormat.name,
-            description: responseFormat.description,
-          })
-        : undefined,
-    tools: tools?.length
-      ? tools.map(({ name, description, parameters: schema, strict }) =>
-          withoutUndefined({
-            type: 'function' as const,
-            name,
-            description,
-            inputSchema: schema as JSONObject,
-            strict,
-          }),
-        )
-      : undefined,
+    responseFormat: responseFormat?.type === 'json' ? toFormat(responseFormat, provider.dialect) : undefined,
+    tools: tools.length === 0 ? undefined : tools.map(toFunction),
     toolChoice:
       typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.name } : toolChoice && { type: toolChoice },
     providerOptions: toOptions(provider, request),
-  });
+  } as SdkCall;
+}
+
+function toFunction({ parameters, ...tool }: Tool): LanguageModelV4FunctionTool {
+  return { type: 'function', ...tool, inputSchema: parameters as JSONObject };
 }
 
 /**
- * The schema of a format. Where the provider has no other place for them, its name and description are the title and
- * description of the schema, unless this has its own.
+ * Where the provider has no other place for them, the name and the description of a format are the title and the
+ * description of its schema, unless this has its own.
  */
-function schemaOf(
-  { schema, name: title, description }: JsonFormat,
+function toFormat(
+  { schema, name, description }: Extract<ResponseFormat, { readonly type: 'json' }>,
   { unnamedSchemas }: Dialect,
-): JsonObject | undefined {
-  if (schema === undefined || !unnamedSchemas) return schema;
-  return { ...withoutUndefined({ title, description }), ...schema };
+): object {
+  const names = { ...(name !== undefined && { title: name }), ...(description !== undefined && { description }) };
+  return { type: 'json', schema: schema && unnamedSchemas ? { ...names, ...schema } : schema, name, description };
 }
 
 function toOptions(
@@ -251,179 +218,4 @@ function toFilePart({ url }: ImagePart): LanguageModelV4FilePart {
     ? // One of the packages wants a type for addresses too, and none of them sends it.
       { type: 'file', mediaType: 'image/jpeg', data: { type: 'url', url: new URL(url) } }
     : { type: 'file', mediaType: image.mediaType, data: { type: 'data', data: image.base64 } };
-}
-
-/**
- * The `provider_metadata` of a tool call: what the provider needs back together with the call. It belongs to one
- * provider and is left out for others. Some clients return it without the provider: then it goes to every provider.
- */
-interface ToolCallMetadata {
-  readonly provider: string;
-  readonly call?: JsonObject;
-  /** The reasoning right before the call. */
-  readonly reasoning?: readonly { readonly text: string; readonly signature?: JsonObject }[];
-}
-
-/** The members of a package's metadata that go back to the provider. */
-const signatureMembers = [
-  'thoughtSignature',
-  'signature',
-  'redactedData',
-  'redactedContent',
-  'reasoningEncryptedContent',
-  'itemId',
-];
-
-/** The longest `provider_metadata`, in characters of its JSON. A longer one is left out. */
-const longestToolCallMetadata = 65_536;
-
-function toCallParts(
-  { id, dialect: { name, argumentObjects } }: SdkProvider,
-  call: ToolCall,
-): { reasoning: LanguageModelV4ReasoningPart[]; call: LanguageModelV4ToolCallPart } {
-  const metadata = readMetadata(id, call.provider_metadata);
-  return {
-    call: {
-      type: 'tool-call',
-      toolCallId: call.id,
-      toolName: call.name,
-      input: argumentObjects === undefined ? standIn(call.arguments) : requireObject(call.arguments),
-      ...toPartOptions(name, metadata?.call),
-    },
-    reasoning: (metadata?.reasoning ?? []).map(({ text: thought, signature }) => ({
-      type: 'reasoning',
-      text: thought,
-      ...toPartOptions(name, signature),
-    })),
-  };
-}
-
-/** Requests with other arguments are refused before. */
-function requireObject(text: string): JSONObject {
-  const object = exactObject(text);
-  if (object === undefined) throw new TypeError('The arguments are not a JSON object.');
-  return object;
-}
-
-function toPartOptions(
-  name: string,
-  signature: JsonObject | undefined,
-): { providerOptions?: SharedV4ProviderMetadata } {
-  return signature === undefined ? {} : { providerOptions: { [name]: signature as JSONObject } };
-}
-
-/** Reads what a caller sent back. Anything that no answer of this provider contains is dropped. */
-function readMetadata(provider: string, metadata: JsonObject | undefined): ToolCallMetadata | undefined {
-  if (metadata === undefined || (metadata['provider'] ?? provider) !== provider) return undefined;
-  const call = pickSignature(metadata['call']);
-  const reasoning = Array.isArray(metadata['reasoning']) ? (metadata['reasoning'] as unknown[]) : [];
-  return {
-    provider,
-    ...(call && { call }),
-    reasoning: reasoning.flatMap((part) => {
-      if (!isObject(part) || typeof part['text'] !== 'string') return [];
-      const signature = pickSignature(part['signature']);
-      return [{ text: part['text'], ...(signature && { signature }) }];
-    }),
-  };
-}
-
-function pickSignature(metadata: unknown): JsonObject | undefined {
-  if (!isObject(metadata)) return undefined;
-  const entries = signatureMembers.flatMap((name) => {
-    const value = metadata[name];
-    return typeof value === 'string' ? [[name, value]] : [];
-  });
-  return entries.length > 0 ? (Object.fromEntries(entries) as JsonObject) : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The most calls of an answer, and the longest id and name of a tool, as the contract has them. */
-const mostToolCalls = 1_000;
-const longestName = 1_000;
-
-/**
- * Reads the tool calls of one answer, in their order. Whole answers and streams use it alike.
- *
- * Reasoning that the provider needs back is kept for the call that follows it.
- */
-export class ToolCallReader {
-  readonly #provider: string;
-  readonly #name: string;
-  #reasoning: { text: string; signature?: JsonObject }[] = [];
-  #count = 0;
-
-  constructor({ id, dialect }: Pick<SdkProvider, 'id' | 'dialect'>) {
-    this.#provider = id;
-    this.#name = dialect.name;
-  }
-
-  /** Notes a whole piece of reasoning. */
-  addReasoning(text: string, metadata: SharedV4ProviderMetadata | undefined): void {
-    const signature = this.#signatureOf(metadata);
-    // DeepSeek needs its reasoning without a signature.
-    if (signature) this.#reasoning.push({ text, signature });
-    else if (this.#provider === 'deepseek') this.#reasoning.push({ text });
-  }
-
-  /** @throws InvalidResponseDataError for more or longer calls than an answer can have */
-  read({ toolCallId, toolName, input, providerMetadata }: LanguageModelV4ToolCall): ToolCall {
-    this.#count += 1;
-    if (this.#count > mostToolCalls || Math.max(toolCallId.length, toolName.length) > longestName) {
-      throw new InvalidResponseDataError({ data: undefined, message: 'Too many or too long calls of tools.' });
-    }
-    const call = this.#signatureOf(providerMetadata);
-    const reasoning = this.#reasoning;
-    this.#reasoning = [];
-    const toolCall = { id: toolCallId, name: toolName, arguments: argumentsOf(input) };
-    if (call === undefined && reasoning.length === 0) return toolCall;
-    const metadata: JsonObject = {
-      provider: this.#provider,
-      ...(call && { call }),
-      ...(reasoning.length > 0 && { reasoning }),
-    };
-    return JSON.stringify(metadata).length > longestToolCallMetadata
-      ? toolCall
-      : { ...toolCall, provider_metadata: metadata };
-  }
-
-  #signatureOf(metadata: SharedV4ProviderMetadata | undefined): JsonObject | undefined {
-    return pickSignature(metadata?.[this.#name]);
-  }
-}
-
-/** The usage of an answer, with the counts that the provider sent. */
-export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage {
-  const cached = toCount(inputTokens.cacheRead);
-  const reasoning = toCount(outputTokens.reasoning);
-  // The packages report 0 for counts that the provider left out.
-  const sent = cached === 0 || reasoning === 0 ? JSON.stringify(raw ?? {}) : '';
-  const saysCached = cached !== 0 || cachedCount.test(sent);
-  const saysReasoning = reasoning !== 0 || reasoningCount.test(sent);
-  return {
-    inputTokens: toCount(inputTokens.total) ?? 0,
-    outputTokens: toCount(outputTokens.total) ?? 0,
-    ...(cached !== undefined && saysCached && { cachedInputTokens: cached }),
-    ...(reasoning !== undefined && saysReasoning && { reasoningTokens: reasoning }),
-  };
-}
-
-const cachedCount = /"\w*cache(?!_?(?:creation|write))\w*":\d/i;
-const reasoningCount = /"\w*(?:reasoning|thought|thinking)\w*":\d/i;
-
-/** Providers can leave out a number or send a wrong one. The answer is still valid. */
-function toCount(tokens: number | undefined): number | undefined {
-  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined;
-}
-
-/** A stream that ended without the provider's own end is `interrupted`; it is for the caller to refuse it. */
-export function toFinishReason({ unified }: LanguageModelV4FinishReason): FinishReason {
-  return unified === 'interrupted' ? 'other' : unified;
-}
-
-function withoutUndefined<T extends object>(value: { [Key in keyof T]: T[Key] | undefined }): T {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
 }

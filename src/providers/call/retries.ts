@@ -1,19 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FairQueue } from '../../limits/fair-queue.ts';
 import type { Random } from '../../runtime/random.ts';
-import { toAttempt, toProblem, type Failure } from './failures.ts';
 import type { CallOptions } from '../language-model.ts';
+import { timeout, toAttempt, toProblem, type Failure } from './failures.ts';
 
 /** A failed attempt that is followed by another. */
 export interface RetryNotice {
-  readonly request_id?: string;
+  readonly request_id: string | undefined;
   readonly provider: string;
   readonly model: string;
   /** The number of the failed attempt, from 1. */
   readonly attempt: number;
   readonly problem: Failure['type'];
-  readonly status?: number;
-  readonly provider_code?: string;
-  readonly provider_message?: string;
+  readonly status: number | undefined;
+  readonly provider_code: string | undefined;
+  readonly provider_message: string | undefined;
   /** The pause before the next attempt, in milliseconds. */
   readonly delay: number;
 }
@@ -25,6 +26,9 @@ export interface AttemptDependencies {
   /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
   readonly onAttempt?: (provider: string, outcome: string) => void;
 }
+
+/** What came of one attempt. */
+export type AttemptResult<Result> = { readonly result: Result } | { readonly failure: Failure };
 
 /** How an attempt ended that failed. @param signal of the attempt */
 export function outcomeOf({ type }: Pick<Failure, 'type'>, signal: AbortSignal): string {
@@ -50,17 +54,21 @@ const longestTimer = 2 ** 31 - 1;
  * half. If a pause would reach the deadline, the call fails at once. One deadline covers everything: waiting in the
  * queue, attempts and pauses.
  *
- * @param attempt Calls the provider once. The signal is aborted at the deadline and when `call.signal` is.
+ * @param queue Each attempt waits for a place.
+ * @param attempt Calls the provider once, and leaves the place. The signal is aborted at the deadline and when
+ *   `call.signal` is.
  * @throws ProblemError `provider-*` (502).
  * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then.
  */
 export async function repeat<Result>(
   { provider, model }: { readonly provider: string; readonly model: string },
   call: CallOptions,
+  queue: FairQueue,
   { random, onRetry }: AttemptDependencies,
-  attempt: (signal: AbortSignal) => Promise<{ result: Result } | { failure: Failure }>,
+  attempt: (signal: AbortSignal, leave: () => void) => Promise<AttemptResult<Result>>,
 ): Promise<Result> {
   const { signal, requestId, maxAttempts = mostAttempts, retries = 0, onFailedAttempt } = call;
+  const place = { key: call.keyId, background: call.background ?? false };
   let billed = 0;
   signal.throwIfAborted();
 
@@ -79,7 +87,8 @@ export async function repeat<Result>(
 
   try {
     for (let number = 1; ; number += 1) {
-      const outcome = await attempt(ending.signal);
+      const leave = await queue.enter({ ...place, signal: ending.signal }).catch(() => undefined);
+      const outcome = leave === undefined ? { failure: timeout('turn') } : await attempt(ending.signal, leave);
       if ('result' in outcome) return outcome.result;
 
       signal.throwIfAborted();
@@ -94,14 +103,14 @@ export async function repeat<Result>(
       const delay = pause(failure, number, random);
       if (performance.now() + delay >= call.deadline) throw toProblem(failure, provider, model);
       onRetry?.({
-        ...(requestId !== undefined && { request_id: requestId }),
+        request_id: requestId,
         provider,
         model,
         attempt: number,
         problem,
-        ...(status !== undefined && { status }),
-        ...(code !== undefined && { provider_code: code }),
-        ...(message !== undefined && { provider_message: message }),
+        status,
+        provider_code: code,
+        provider_message: message,
         delay,
       });
       await sleep(delay, undefined, { signal: ending.signal }).catch(() => {
@@ -115,8 +124,8 @@ export async function repeat<Result>(
   }
 }
 
-function withoutWait({ retryAfter: _, ...failure }: Failure): Failure {
-  return failure;
+function withoutWait(failure: Failure): Failure {
+  return { ...failure, retryAfter: undefined };
 }
 
 /** How long to wait before the next attempt, in milliseconds. */

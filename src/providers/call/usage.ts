@@ -1,4 +1,6 @@
-import type { Usage } from '../language-model.ts';
+import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { isObject } from '../../runtime/objects.ts';
+import type { FinishReason, Usage } from '../language-model.ts';
 
 /**
  * The tokens that the events of a stream mention. The packages report usage only at the end of a stream, but a stream
@@ -59,7 +61,7 @@ const outputMembers = [
 ];
 
 /** The sum of the first group of members whose first member is there. */
-function sum(counts: Record<string, unknown>, groups: readonly (readonly string[])[]): number | undefined {
+function sum(counts: Readonly<Record<string, unknown>>, groups: readonly (readonly string[])[]): number | undefined {
   const group = groups.find(([first = '']) => isCount(counts[first]));
   return group?.reduce((total, member) => {
     const count = counts[member];
@@ -71,6 +73,31 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+/** The usage of an answer, with the counts that the provider sent. */
+export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage {
+  const cached = toCount(inputTokens.cacheRead);
+  const reasoning = toCount(outputTokens.reasoning);
+  // The packages report 0 for counts that the provider left out.
+  const sent = cached === 0 || reasoning === 0 ? JSON.stringify(raw ?? {}) : '';
+  const saysCached = cached !== 0 || cachedCount.test(sent);
+  const saysReasoning = reasoning !== 0 || reasoningCount.test(sent);
+  return {
+    inputTokens: toCount(inputTokens.total) ?? 0,
+    outputTokens: toCount(outputTokens.total) ?? 0,
+    ...(cached !== undefined && saysCached && { cachedInputTokens: cached }),
+    ...(reasoning !== undefined && saysReasoning && { reasoningTokens: reasoning }),
+  };
+}
+
+const cachedCount = /"\w*cache(?!_?(?:creation|write))\w*":\d/i;
+const reasoningCount = /"\w*(?:reasoning|thought|thinking)\w*":\d/i;
+
+/** Providers can leave out a number or send a wrong one. The answer is still valid. */
+function toCount(tokens: number | undefined): number | undefined {
+  return isCount(tokens) ? tokens : undefined;
+}
+
+/** A stream that ended without the provider's own end is `interrupted`; it is for the caller to refuse it. */
+export function toFinishReason({ unified }: LanguageModelV4FinishReason): FinishReason {
+  return unified === 'interrupted' ? 'other' : unified;
 }

@@ -1,22 +1,13 @@
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { FairQueue } from '../../limits/fair-queue.ts';
-import { outcomeOf, repeat, type AttemptDependencies } from './retries.ts';
-import { createConceal } from './conceal.ts';
-import { badAnswer, timeout, toFailure, type Failure, type FailureContext } from './failures.ts';
 import type { CallOptions, GenerateRequest, GenerateResult, ToolCall } from '../language-model.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
-import { prepareSdkCall, ToolCallReader, toFinishReason, toUsage, type SdkProvider } from './request.ts';
-
-/** A provider that can be called, and what its failures are described with. */
-export interface CalledProvider extends SdkProvider, Pick<FailureContext, 'credentials'> {
-  /** Spellings of the configured secrets of all providers. */
-  readonly secrets: readonly string[];
-}
-
-/** The description of failures of a call. */
-export function failureContext({ credentials, secrets }: CalledProvider, request: GenerateRequest): FailureContext {
-  return { now: Date.now(), credentials, conceal: createConceal(secrets, request) };
-}
+import { failureContext, toFailure, type CalledProvider } from './classify.ts';
+import { badAnswer, timeout } from './failures.ts';
+import { prepareSdkCall } from './request.ts';
+import { outcomeOf, repeat, type AttemptDependencies, type AttemptResult } from './retries.ts';
+import { ToolCallReader } from './tool-calls.ts';
+import { toFinishReason, toUsage } from './usage.ts';
 
 /** A provider that is called over the network, with everything that a call needs. */
 export interface RemoteTarget extends CalledProvider {
@@ -30,33 +21,18 @@ export interface RemoteTarget extends CalledProvider {
  * @throws ProblemError `provider-*` (502).
  * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then.
  */
-export async function generate(
+export function generate(
   target: RemoteTarget,
   request: GenerateRequest,
   call: CallOptions,
   dependencies: AttemptDependencies,
 ): Promise<GenerateResult> {
-  call.signal.throwIfAborted();
-  return repeat({ provider: target.id, model: request.model }, call, dependencies, (signal) =>
-    tryOnce(target, { ...call, signal }, request, dependencies),
-  );
-}
-
-async function tryOnce(
-  target: RemoteTarget,
-  { keyId, traceparent, background = false, signal }: Omit<CallOptions, 'deadline'>,
-  request: GenerateRequest,
-  { onAttempt }: AttemptDependencies,
-): Promise<{ result: GenerateResult } | { failure: Failure }> {
-  let leave: () => void;
-  try {
-    leave = await target.queue.enter({ key: keyId, background, signal });
-  } catch {
-    return { failure: timeout('turn') };
-  }
-  const outcome = await callOnce(target, traceparent, signal, request).finally(leave);
-  onAttempt?.(target.id, 'result' in outcome ? 'ok' : outcomeOf(outcome.failure, signal));
-  return outcome;
+  const { id, queue } = target;
+  return repeat({ provider: id, model: request.model }, call, queue, dependencies, async (signal, leave) => {
+    const outcome = await callOnce(target, call.traceparent, signal, request).finally(leave);
+    dependencies.onAttempt?.(id, 'result' in outcome ? 'ok' : outcomeOf(outcome.failure, signal));
+    return outcome;
+  });
 }
 
 async function callOnce(
@@ -64,7 +40,7 @@ async function callOnce(
   traceparent: string | undefined,
   signal: AbortSignal,
   request: GenerateRequest,
-): Promise<{ result: GenerateResult } | { failure: Failure }> {
+): Promise<AttemptResult<GenerateResult>> {
   try {
     const { model, options } = await prepareSdkCall(target, request, signal);
     const answer = await model.doGenerate({
@@ -81,7 +57,7 @@ async function callOnce(
 }
 
 function toResult(
-  provider: RemoteTarget,
+  provider: CalledProvider,
   { content, finishReason, usage, response }: LanguageModelV4GenerateResult,
 ): GenerateResult {
   const reader = new ToolCallReader(provider);

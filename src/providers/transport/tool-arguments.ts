@@ -16,7 +16,7 @@ import { BufferedResponse } from './whole-response.ts';
 const name = `arguments-${randomUUID()}`;
 
 /** How a stand-in begins. */
-const beginning = `{"${name}":`;
+export const beginning = `{"${name}":`;
 
 /** How a stand-in that was written into a text of a body begins. */
 const beginningInText = `"{\\"${name}\\":`;
@@ -133,65 +133,13 @@ function readObject(text: string, start: number): { readonly text: string; reado
 }
 
 /**
- * For Cohere's package, which parses the arguments of streamed calls and writes them anew, and reads `null` as `{}`:
- * they are read as they came.
- */
-export function withCohereArguments(fetch: Fetch): Fetch {
-  return mapAnswers(fetch, '"tool_calls"', putWholeCalls, putPieces);
-}
-
-interface CohereMessage {
-  readonly type?: unknown;
-  readonly message?: { readonly tool_calls?: readonly CohereCall[] };
-  readonly delta?: { readonly message?: { readonly tool_calls?: CohereCall } };
-}
-
-interface CohereCall {
-  readonly function?: { arguments?: unknown };
-}
-
-function putWholeCalls(text: string): string {
-  const answer = parseMessage(text);
-  if (answer === undefined) return text;
-  for (const { function: called } of answer.message?.tool_calls ?? []) {
-    if (typeof called?.arguments === 'string') called.arguments = JSON.stringify(standIn(called.arguments));
-  }
-  return JSON.stringify(answer);
-}
-
-/** The pieces together are a stand-in. An event before the end of a call ends it. */
-function putPieces(line: string): string {
-  if (!line.startsWith('data:') || !line.includes('"tool-call-')) return line;
-  const event = parseMessage(line.slice('data:'.length));
-  if (event === undefined) return line;
-  if (event.type === 'tool-call-end') {
-    const last = { type: 'tool-call-delta', delta: { message: { tool_calls: { function: { arguments: '"}' } } } } };
-    return `data: ${JSON.stringify(last)}\n\n${line}`;
-  }
-  const called = event.delta?.message?.tool_calls?.function;
-  if (typeof called?.arguments !== 'string') return line;
-  const piece = JSON.stringify(called.arguments).slice(1, -1);
-  called.arguments = event.type === 'tool-call-start' ? `${beginning}"${piece}` : piece;
-  return `data: ${JSON.stringify(event)}`;
-}
-
-/** Undefined for what is not JSON: the package will say so. */
-function parseMessage(text: string): CohereMessage | undefined {
-  try {
-    return JSON.parse(text) as CohereMessage;
-  } catch {
-    return undefined;
-  }
-}
-
-/**
  * Changes the answers to requests that have tools.
  *
  * @param sign What a body with arguments contains; other bodies pass as they are
  * @param mapBody for whole answers
  * @param mapLine for the lines of event streams
  */
-function mapAnswers(
+export function mapAnswers(
   fetch: Fetch,
   sign: string,
   mapBody: (text: string) => string,

@@ -1,7 +1,9 @@
+import { imagesIn } from '../images.ts';
 import type { GenerateRequest } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
-import { imageUrlsOf, takesImage, type SdkProvider } from '../call/request.ts';
-import { isFormatFunction } from './unsupported.ts';
+import { imageUrlsOf, takesImage } from '../call/request.ts';
+import type { SdkProvider } from '../vendors/vendor.ts';
+import { isFormatFunction } from './twin.ts';
 
 /**
  * What a provider gets in another form than the request has it: a schema as a function, and addresses of images whose
@@ -17,15 +19,7 @@ export async function findRewritten(twin: SdkProvider, request: GenerateRequest)
 }
 
 async function findAddresses(twin: SdkProvider, { model, messages }: GenerateRequest): Promise<Unsupported[]> {
-  const images = messages.flatMap(({ role, content }, index) =>
-    role !== 'user' || typeof content === 'string'
-      ? []
-      : content.flatMap((part, position) =>
-          part.type === 'image' && !part.url.startsWith('data:')
-            ? [{ url: part.url, member: `messages/${index}/content/${position}` }]
-            : [],
-        ),
-  );
+  const images = imagesIn(messages).filter(({ role, url }) => role === 'user' && !url.startsWith('data:'));
   if (images.length === 0) return [];
   const accepted = await twin.models().then(
     (models) => imageUrlsOf(models(model), twin.dialect),

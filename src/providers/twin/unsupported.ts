@@ -1,24 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
-import type { Content, GenerateRequest, Message, Parameters } from '../language-model.ts';
-import type { Fetch } from '../transport/http.ts';
+import { imageUrlsOf, takesImage } from '../call/request.ts';
+import { imagesIn } from '../images.ts';
+import type { GenerateRequest, Message, Parameters } from '../language-model.ts';
 import type { Unsupported } from '../provider.ts';
 import { exactObject } from '../transport/tool-arguments.ts';
-import { imageUrlsOf, prepareSdkCall, takesImage, type SdkProvider } from '../call/request.ts';
-
-/**
- * A `fetch` for twin models. It sends nothing and answers with an event stream that ends at once. For a signal in
- * `recordings` it only notes the body, which costs a tenth.
- */
-export const twinFetch: Fetch = async (_url, { body, signal } = {}) => {
-  const recording = signal ? recordings.get(signal) : undefined;
-  if (recording === undefined) return new Response('', { headers: { 'content-type': 'text/event-stream' } });
-  recording.body = String(body);
-  throw new Error('Nothing is sent.');
-};
-
-const recordings = new WeakMap<AbortSignal, { body?: string }>();
+import type { SdkProvider } from '../vendors/vendor.ts';
+import { toShape } from './shape.ts';
+import { bodyOf, isFormatFunction, warningsOf, without } from './twin.ts';
 
 /** Finds what a provider cannot do. */
 export type UnsupportedFinder = (request: GenerateRequest) => Promise<readonly Unsupported[]>;
@@ -55,21 +45,14 @@ export function createUnsupportedFinder(twin: SdkProvider): UnsupportedFinder {
 
 /** Arguments of calls that are not an object, for providers that take nothing else. */
 function findArguments(messages: readonly Message[]): Unsupported[] {
-  return messages.flatMap((message, index) =>
-    message.role !== 'assistant'
-      ? []
-      : (message.toolCalls ?? []).flatMap((call, at) =>
-          exactObject(call.arguments)
-            ? []
-            : [
-                {
-                  member: `messages/${index}/tool_calls/${at}/arguments`,
-                  detail: 'The provider takes only a JSON object as the arguments of a call.',
-                  isNeeded: true,
-                },
-              ],
-        ),
-  );
+  const detail = 'The provider takes only a JSON object as the arguments of a call.';
+  return messages.flatMap((message, index) => {
+    const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+    return calls.flatMap((call, at) => {
+      const member = `messages/${index}/tool_calls/${at}/arguments`;
+      return exactObject(call.arguments) ? [] : [{ member, detail, isNeeded: true }];
+    });
+  });
 }
 
 /** Where calls of tools and their results are. */
@@ -134,136 +117,66 @@ async function isStrictInVain(twin: SdkProvider, request: GenerateRequest): Prom
   return isStrict && !twin.dialect.strictJsonSchema && (await isFormatFunction(twin, request));
 }
 
-/** Whether the package sends the schema of the format as a function that the model has to call. Nothing is sent. */
-export async function isFormatFunction(twin: SdkProvider, request: GenerateRequest): Promise<boolean> {
-  const { responseFormat } = request;
-  if (responseFormat?.type !== 'json' || responseFormat.schema === undefined) return false;
-  const [whole, rest] = await Promise.all([
-    bodyOf(twin, request),
-    bodyOf(twin, without(request, 'responseFormat') as GenerateRequest),
-  ]);
-  return whole !== undefined && rest !== undefined && functionsIn(whole) !== functionsIn(rest);
-}
-
-/** The functions in a request, as all of the APIs name them. */
-function functionsIn(body: string): string {
-  const { tools, toolConfig } = JSON.parse(body) as { tools?: unknown; toolConfig?: { tools?: unknown } };
-  return JSON.stringify([tools ?? [], toolConfig?.tools ?? []]);
-}
-
-/** What would be sent; undefined if the package refuses the request. */
-async function bodyOf(twin: SdkProvider, request: GenerateRequest): Promise<string | undefined> {
-  const recording: { body?: string } = {};
-  const { signal } = new AbortController();
-  recordings.set(signal, recording);
-  try {
-    const { model, options } = await prepareSdkCall(twin, request);
-    await model.doGenerate({ ...options, abortSignal: signal });
-  } catch {
-    // Either the end of the recording, or the package's refusal.
-  }
-  return recording.body;
-}
-
-async function warningsOf(twin: SdkProvider, request: GenerateRequest): Promise<readonly SharedV4Warning[]> {
-  try {
-    const { model, options } = await prepareSdkCall(twin, request);
-    const reader = (await model.doStream(options)).stream.getReader();
-    const { value: first } = await reader.read();
-    void reader.cancel().catch(() => {});
-    return first?.type === 'stream-start' ? first.warnings : [];
-  } catch {
-    return [];
-  }
-}
-
 /** Images that are in another place than a user message, or at an address that the provider does not open. */
 function findImages({ messages }: GenerateRequest, imageUrls: readonly RegExp[]): Unsupported[] {
-  const misplaced = imagesOf(messages, (role) => role !== 'user');
-  const closed = imagesOf(messages, (role, url) => role === 'user' && !takesImage(url, imageUrls));
-  return [
-    ...misplaced.map((member) => ({ member, detail: 'Only user messages can have images.' })),
-    ...closed.map((member) => ({
-      member,
-      detail: 'The provider does not open images by their address. Send the image as a data URL.',
-    })),
-  ];
+  return imagesIn(messages).flatMap(({ role, url, member }) => {
+    if (role !== 'user') return [{ member, detail: 'Only user messages can have images.' }];
+    const detail = 'The provider does not open images by their address. Send the image as a data URL.';
+    return takesImage(url, imageUrls) ? [] : [{ member, detail }];
+  });
+}
+
+interface Variant {
+  /** What it is without. */
+  readonly members: readonly string[];
+  readonly request: GenerateRequest;
 }
 
 /** The request without one of its members. Members whose value is what every provider does anyway are left out. */
-function variants(
-  request: GenerateRequest,
-  { id, dialect }: SdkProvider,
-): { members: string[]; request: GenerateRequest }[] {
-  const { parameters = {}, responseFormat, tools = [], toolChoice, providerOptions = {} } = request;
-  const list: { members: string[]; request: GenerateRequest }[] = [];
+function variants(request: GenerateRequest, { id, dialect }: SdkProvider): Variant[] {
+  const { messages, parameters = {}, responseFormat, tools = [], toolChoice, providerOptions = {} } = request;
+  const list: Variant[] = [];
+  const add = (members: string | readonly string[], changed: GenerateRequest): void => {
+    list.push({ members: [members].flat(), request: changed });
+  };
 
   for (const name of Object.keys(parameters) as (keyof Parameters)[]) {
     if (name === 'parallel_tool_calls' && (parameters[name] || tools.length === 0)) continue;
-    list.push({ members: [`parameters/${name}`], request: { ...request, parameters: without(parameters, name) } });
+    add(`parameters/${name}`, { ...request, parameters: without(parameters, name) });
   }
   for (const name of Object.keys(providerOptions)) {
-    const members = [`provider_options/${id}/${name}`];
-    list.push({ members, request: { ...request, providerOptions: without(providerOptions, name) } });
+    add(`provider_options/${id}/${name}`, { ...request, providerOptions: without(providerOptions, name) });
   }
   if (responseFormat?.type === 'json') {
-    const members = ['response_format'];
-    list.push({ members, request: without(request, 'responseFormat') });
+    add('response_format', without(request, 'responseFormat'));
     if (responseFormat.schema) {
-      const loose = without(responseFormat, 'schema');
-      list.push({ members: ['response_format/schema'], request: { ...request, responseFormat: loose } });
+      add('response_format/schema', { ...request, responseFormat: without(responseFormat, 'schema') });
       // Where the package has no such option, the provider always holds the schema.
       if (responseFormat.strict && dialect.strictJsonSchema) {
-        const lax = without(responseFormat, 'strict');
-        list.push({ members: ['response_format/strict'], request: { ...request, responseFormat: lax } });
+        add('response_format/strict', { ...request, responseFormat: without(responseFormat, 'strict') });
       }
     }
   }
   // Without a choice between them, tools need not be sent.
   if (tools.length > 0 && toolChoice !== 'none') {
-    const { tools: _tools, toolChoice: _toolChoice, ...rest } = request;
-    list.push({ members: ['tools'], request: rest });
+    add('tools', without(without(request, 'tools'), 'toolChoice'));
     const strict = tools.flatMap((tool, index) => (tool.strict ? [`tools/${index}/strict`] : []));
-    if (strict.length > 0) {
-      list.push({ members: strict, request: { ...request, tools: tools.map((tool) => without(tool, 'strict')) } });
-    }
-    if (toolChoice !== undefined && toolChoice !== 'auto') {
-      list.push({ members: ['tool_choice'], request: without(request, 'toolChoice') });
-    }
+    if (strict.length > 0) add(strict, { ...request, tools: tools.map((tool) => without(tool, 'strict')) });
+    if (toolChoice !== undefined && toolChoice !== 'auto') add('tool_choice', without(request, 'toolChoice'));
   }
-  for (const isOfKind of [isAddress, isData]) {
-    const members = imagesOf(request.messages, (role, url) => role === 'user' && isOfKind(url));
-    if (members.length === 0) continue;
-    const messages = request.messages.map((message) =>
-      message.role === 'user' ? { ...message, content: withoutImages(message.content, isOfKind) } : message,
-    );
-    list.push({ members, request: { ...request, messages } });
+  for (const isData of [false, true]) {
+    const isOfKind = (url: string): boolean => url.startsWith('data:') === isData;
+    const images = imagesIn(messages).filter(({ role, url }) => role === 'user' && isOfKind(url));
+    if (images.length === 0) continue;
+    const members = images.map(({ member }) => member);
+    add(members, { ...request, messages: messages.map((message) => withoutImages(message, isOfKind)) });
   }
   return list;
 }
 
-const isData = (url: string): boolean => url.startsWith('data:');
-const isAddress = (url: string): boolean => !isData(url);
-
-/** The paths of images. */
-function imagesOf(messages: readonly Message[], isMeant: (role: Message['role'], url: string) => boolean): string[] {
-  return messages.flatMap(({ role, content }, index) =>
-    typeof content === 'string'
-      ? []
-      : content.flatMap((part, position) =>
-          part.type === 'image' && isMeant(role, part.url) ? [`messages/${index}/content/${position}`] : [],
-        ),
-  );
-}
-
-function withoutImages(content: Content, isOfKind: (url: string) => boolean): Content {
-  if (typeof content === 'string') return content;
-  return content.filter((part) => part.type === 'text' || !isOfKind(part.url));
-}
-
-function without<T extends object, Name extends keyof T>(value: T, name: Name): Omit<T, Name> {
-  const { [name]: _left, ...rest } = value;
-  return rest;
+function withoutImages(message: Message, isOfKind: (url: string) => boolean): Message {
+  if (message.role !== 'user' || typeof message.content === 'string') return message;
+  return { ...message, content: message.content.filter((part) => part.type === 'text' || !isOfKind(part.url)) };
 }
 
 /** The names that the packages have for members of a request. */
@@ -292,63 +205,6 @@ function toMember(warning: SharedV4Warning, provider: string): Unsupported | und
   const member =
     membersOfFeatures.get(feature) ?? (feature.includes('tool') ? 'tools' : `provider_options/${provider}`);
   return { member, detail: detail ?? 'The provider does not support it.' };
-}
-
-/** What decides about support: the request without texts, and each kind of message once. */
-interface Shape {
-  readonly request: GenerateRequest;
-  /** Where each message of the shape is in the request. */
-  readonly positions: readonly number[];
-}
-
-/** Conversations grow by messages of the same few kinds, so their shapes are soon known. */
-function toShape(request: GenerateRequest): Shape {
-  const shapes = toMessageShapes(request.messages);
-  const seen = new Set<string>();
-  const positions = [...shapes.keys()].filter((index) => {
-    const shape = shapes[index];
-    if (hasImage(shape)) return true;
-    const key = JSON.stringify(shape);
-    const isNew = !seen.has(key);
-    seen.add(key);
-    return isNew || index === shapes.length - 1;
-  });
-  const messages = positions.flatMap((index) => shapes[index] ?? []);
-  return { request: { ...request, messages }, positions };
-}
-
-function hasImage(message: Message | undefined): boolean {
-  return Array.isArray(message?.content) && message.content.some(({ type }: { type: string }) => type === 'image');
-}
-
-/** Ids of calls are numbered in each message; all calls are of one tool. */
-function toMessageShapes(messages: readonly Message[]): Message[] {
-  const ids = new Map<string, string>();
-  return messages.map((message) => {
-    const content = toContentShape(message.content);
-    switch (message.role) {
-      case 'tool':
-        return { ...message, toolCallId: ids.get(message.toolCallId) ?? 'call0', toolName: 'tool', content: 'text' };
-      case 'assistant': {
-        const toolCalls = message.toolCalls?.map(({ id }, index) => {
-          ids.set(id, `call${index}`);
-          return { id: `call${index}`, name: 'tool', arguments: '{}' };
-        });
-        return { role: message.role, content, ...(toolCalls && { toolCalls }) };
-      }
-      default:
-        return { role: message.role, content };
-    }
-  });
-}
-
-function toContentShape(content: Content): Content {
-  if (typeof content === 'string') return 'text';
-  return content.map((part) => {
-    if (part.type === 'text') return { type: 'text', text: 'text' };
-    const [head = part.url] = /^data:[^,]*,/.exec(part.url) ?? [];
-    return { type: 'image', url: head === part.url ? part.url : `${head}iVBORw0KGgo=` };
-  });
 }
 
 function isTextOnly({ messages, model: _model, ...rest }: GenerateRequest): boolean {

@@ -1,6 +1,6 @@
 import type { AnthropicLanguageModelOptions } from '@ai-sdk/anthropic';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
-import { accessTo, apiKeyVariable, baseUrlVariable, hasApiKey, type Vendor } from './vendor.ts';
+import { accessTo, apiKeyVariable, baseUrlVariable, type Vendor } from './vendor.ts';
 
 const address = 'https://api.anthropic.com/v1';
 
@@ -53,7 +53,6 @@ export const anthropic: Vendor<'anthropic'> = {
   address,
   variables: [apiKeyVariable('ANTHROPIC_API_KEY', 'Anthropic'), baseUrlVariable('ANTHROPIC_BASE_URL', address)],
   options,
-  isConfigured: hasApiKey,
   dialect: {
     name: 'anthropic',
     systemFirst: true,

@@ -1,6 +1,6 @@
 import type { DeepSeekLanguageModelChatOptions } from '@ai-sdk/deepseek';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
-import { accessTo, apiKeyVariable, baseUrlVariable, hasApiKey, type Vendor } from './vendor.ts';
+import { accessTo, apiKeyVariable, baseUrlVariable, type Vendor } from './vendor.ts';
 
 const address = 'https://api.deepseek.com';
 
@@ -22,8 +22,7 @@ export const deepseek: Vendor<'deepseek'> = {
   address,
   variables: [apiKeyVariable('DEEPSEEK_API_KEY', 'DeepSeek'), baseUrlVariable('DEEPSEEK_BASE_URL', address)],
   options,
-  isConfigured: hasApiKey,
-  dialect: { name: 'deepseek', strictJsonSchema: true },
+  dialect: { name: 'deepseek', strictJsonSchema: true, returnsReasoning: true },
   async load(settings, fetch) {
     const { createDeepSeek } = await import('@ai-sdk/deepseek');
     return createDeepSeek(accessTo(address, settings, fetch)).languageModel;

@@ -1,6 +1,6 @@
 import type { GoogleLanguageModelOptions } from '@ai-sdk/google';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
-import { accessTo, apiKeyVariable, baseUrlVariable, hasApiKey, ImpossibleModelError, type Vendor } from './vendor.ts';
+import { accessTo, apiKeyVariable, baseUrlVariable, ImpossibleModelError, type Vendor } from './vendor.ts';
 
 const address = 'https://generativelanguage.googleapis.com/v1beta';
 
@@ -51,7 +51,6 @@ export const google: Vendor<'google'> = {
     baseUrlVariable('GOOGLE_BASE_URL', address),
   ],
   options,
-  isConfigured: hasApiKey,
   // The addresses that the package knows are files of the operator's account, and videos.
   dialect: { name: 'google', unnamedSchemas: true, systemFirst: true, argumentObjects: 'args', imageUrls: false },
   async load(settings, fetch) {

@@ -1,6 +1,6 @@
 import type { GroqLanguageModelChatOptions } from '@ai-sdk/groq';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
-import { accessTo, apiKeyVariable, baseUrlVariable, chatDialect, hasApiKey, type Vendor } from './vendor.ts';
+import { accessTo, apiKeyVariable, baseUrlVariable, chatDialect, type Vendor } from './vendor.ts';
 
 const address = 'https://api.groq.com/openai/v1';
 
@@ -32,7 +32,6 @@ export const groq: Vendor<'groq'> = {
   address,
   variables: [apiKeyVariable('GROQ_API_KEY', 'Groq'), baseUrlVariable('GROQ_BASE_URL', address)],
   options,
-  isConfigured: hasApiKey,
   dialect: chatDialect('groq'),
   async load(settings, fetch) {
     const { createGroq } = await import('@ai-sdk/groq');

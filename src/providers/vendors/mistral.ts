@@ -1,6 +1,6 @@
 import type { MistralLanguageModelChatOptions } from '@ai-sdk/mistral';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
-import { accessTo, apiKeyVariable, baseUrlVariable, chatDialect, hasApiKey, type Vendor } from './vendor.ts';
+import { accessTo, apiKeyVariable, baseUrlVariable, chatDialect, type Vendor } from './vendor.ts';
 
 const address = 'https://api.mistral.ai/v1';
 
@@ -35,7 +35,6 @@ export const mistral: Vendor<'mistral'> = {
   address,
   variables: [apiKeyVariable('MISTRAL_API_KEY', 'Mistral'), baseUrlVariable('MISTRAL_BASE_URL', address)],
   options,
-  isConfigured: hasApiKey,
   dialect: chatDialect('mistral'),
   async load(settings, fetch) {
     const { createMistral } = await import('@ai-sdk/mistral');

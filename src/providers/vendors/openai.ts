@@ -1,6 +1,6 @@
 import type { OpenAILanguageModelChatOptions } from '@ai-sdk/openai';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
-import { accessTo, apiKeyVariable, baseUrlVariable, chatDialect, hasApiKey, type Vendor } from './vendor.ts';
+import { accessTo, apiKeyVariable, baseUrlVariable, chatDialect, type Vendor } from './vendor.ts';
 
 const address = 'https://api.openai.com/v1';
 
@@ -82,7 +82,6 @@ export const openai: Vendor<'openai'> = {
     },
   ],
   options,
-  isConfigured: hasApiKey,
   dialect: chatDialect('openai'),
   async load(settings, fetch) {
     const { createOpenAI } = await import('@ai-sdk/openai');

@@ -1,5 +1,5 @@
 import { compatibleDialect, compatibleOptions, loadCompatible } from './compatible.ts';
-import { apiKeyVariable, baseUrlVariable, hasApiKey, type Vendor } from './vendor.ts';
+import { apiKeyVariable, baseUrlVariable, type Vendor } from './vendor.ts';
 
 const address = 'https://openrouter.ai/api/v1';
 
@@ -21,7 +21,6 @@ export const openrouter: Vendor<'openrouter'> = {
   address,
   variables: [apiKeyVariable('OPENROUTER_API_KEY', 'OpenRouter'), baseUrlVariable('OPENROUTER_BASE_URL', address)],
   options: compatibleOptions,
-  isConfigured: hasApiKey,
   dialect: compatibleDialect({ imageUrls: true }),
   load: ({ apiKey = '', baseUrl = address }, fetch) =>
     loadCompatible({ apiKey, baseUrl, structuredOutputs: true }, fetch),

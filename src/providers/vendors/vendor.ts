@@ -21,7 +21,8 @@ export interface Vendor<Id extends string = string> {
   readonly variables: readonly VendorVariable[];
   /** A rule for each option of the package. */
   readonly options: Readonly<Record<string, OptionRule>>;
-  readonly isConfigured: (settings: VendorSettings) => boolean;
+  /** Whether everything that a call needs is there; if left out, whether every required variable is set. */
+  readonly isConfigured?: (settings: VendorSettings) => boolean;
   readonly dialect: Dialect;
   /**
    * Imports the vendor's package when it is first needed: it takes 70 to 120 ms and some megabytes. Every setting that
@@ -33,6 +34,15 @@ export interface Vendor<Id extends string = string> {
 
 /** Creates the model with a name, without using the network. */
 export type LanguageModels = (model: string) => LanguageModelV4;
+
+/** A provider's package, ready for calls. */
+export interface SdkProvider {
+  /** The provider's id. */
+  readonly id: string;
+  readonly dialect: Dialect;
+  /** The provider's models, loaded on first use. */
+  readonly models: () => Promise<LanguageModels>;
+}
 
 /** Settings of one vendor. Its `variables` define which of them it reads. */
 export interface VendorSettings {
@@ -92,6 +102,8 @@ export interface Dialect {
   readonly unnamedSchemas?: boolean;
   /** Whether the provider opens images by their https addresses; absent if the package knows. */
   readonly imageUrls?: boolean;
+  /** Whether the provider needs its reasoning back even if it has no signature. */
+  readonly returnsReasoning?: true;
   /** Whether the package signs the bodies of requests, so that they must not change after it. */
   readonly signsBodies?: true;
   /** Options of every call. The options of a request cannot change them. */
@@ -113,10 +125,6 @@ export function chatDialect(name: string): Dialect {
     strictJsonSchema: true,
     parallelToolCalls: (isAllowed) => ({ [name]: { parallelToolCalls: isAllowed } }),
   };
-}
-
-export function hasApiKey({ apiKey }: VendorSettings): boolean {
-  return Boolean(apiKey);
 }
 
 /** What most packages take. */

@@ -1,7 +1,7 @@
 import type { XaiLanguageModelResponsesOptions } from '@ai-sdk/xai';
 import type { FinishReason } from '../language-model.ts';
 import { allowed, reasons, type RulesOf } from './option-rules.ts';
-import { accessTo, apiKeyVariable, baseUrlVariable, hasApiKey, type Vendor } from './vendor.ts';
+import { accessTo, apiKeyVariable, baseUrlVariable, type Vendor } from './vendor.ts';
 
 const address = 'https://api.x.ai/v1';
 
@@ -39,7 +39,6 @@ export const xai: Vendor<'xai'> = {
   address,
   variables: [apiKeyVariable('XAI_API_KEY', 'xAI'), baseUrlVariable('XAI_BASE_URL', address)],
   options,
-  isConfigured: hasApiKey,
   dialect: {
     name: 'xai',
     parallelToolCalls: (isAllowed) => ({ xai: { parallelToolCalls: isAllowed } }),

@@ -1,8 +1,8 @@
 import type { components } from '../../generated/types.ts';
-import { toAttempts } from '../generation/attempts.ts';
-import type { Generated } from '../generation/generator.ts';
+import { toAttempts } from './attempts.ts';
+import type { Generated } from './generator.ts';
 import { toJsonText, type JsonText } from '../runtime/json-text.ts';
-import { unknownVariableWarnings } from '../generation/render-prompt.ts';
+import { unknownVariableWarnings } from './render-prompt.ts';
 
 type InvocationResult = components['schemas']['InvocationResult'];
 

@@ -1,0 +1,50 @@
+import type { Logger } from 'pino';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import type { Scope } from '../../generated/operations.ts';
+import type { Config } from '../config/config.ts';
+import type { Basis } from '../feature.ts';
+import { apiKeyOperations } from './api-key-operations.ts';
+import { createApiKeyStore } from './api-key-store.ts';
+import { createApiKeys } from './api-keys.ts';
+import { createAuthentication } from './authentication.ts';
+import { createRefusedKeys } from './refused-keys.ts';
+
+/** Every scope of the contract: the scopes of the administrator. */
+export const allScopes: readonly Scope[] = document.components.schemas.Scope.enum as Scope[];
+
+export interface ApiKeyFeatureOptions {
+  readonly config: Pick<Config, 'http' | 'security'>;
+  readonly version: string;
+  readonly log: Logger;
+  /** Called with the ids of keys that are no longer valid. */
+  readonly onRevoked: (ids: ReadonlySet<string>) => void;
+}
+
+export function createApiKeyFeature(
+  { database, clock, random }: Basis,
+  { config, version, log, onRevoked }: ApiKeyFeatureOptions,
+) {
+  const store = createApiKeyStore(database);
+  const refusedKeys = createRefusedKeys(config.http.refusedKeysLimit);
+  const authentication = createAuthentication({
+    clock,
+    store,
+    allScopes: new Set(allScopes),
+    adminKey: config.security.adminApiKey,
+    refusedKeys,
+    onError: (error) => {
+      log.debug({ error }, 'the last use of an API key could not be recorded');
+    },
+  });
+  const apiKeys = createApiKeys({
+    clock,
+    random,
+    store,
+    allScopes,
+    onRevoked: (ids) => {
+      authentication.forget(ids);
+      onRevoked(ids);
+    },
+  });
+  return { store, apiKeys, authentication, refusedKeys, operations: apiKeyOperations(apiKeys, version) };
+}

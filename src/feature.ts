@@ -1,0 +1,10 @@
+import type { PagedDatabase } from './db/pages.ts';
+import type { Clock } from './runtime/clock.ts';
+import type { Random } from './runtime/random.ts';
+
+/** What `feature.ts` of each folder makes the stores and rules of the feature from. */
+export interface Basis {
+  readonly database: PagedDatabase;
+  readonly clock: Clock;
+  readonly random: Random;
+}

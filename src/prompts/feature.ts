@@ -1,0 +1,37 @@
+import { createEditQueue } from '../editing/edit-queue.ts';
+import type { Basis } from '../feature.ts';
+import { labelOperations } from './labels/label-operations.ts';
+import { createLabelMoveStore, labelIndexes } from './labels/label-store.ts';
+import { createLabels } from './labels/labels.ts';
+import { promptOperations } from './prompt-operations.ts';
+import { createPromptStore, promptIndexes } from './prompt-store.ts';
+import { createPrompts } from './prompts.ts';
+
+export const promptsIndexes = [...promptIndexes, ...labelIndexes];
+
+export interface PromptFeatureOptions {
+  readonly isKnownProvider: (id: string) => boolean;
+  /** Called with the id of a prompt that is deleted. It deletes what belongs to the prompt. */
+  readonly onDelete: (promptId: string) => Promise<void>;
+}
+
+/** Prompts and their labels. */
+export function createPromptFeature(basis: Basis, { isKnownProvider, onDelete }: PromptFeatureOptions) {
+  const { database } = basis;
+  const shared = { ...basis, store: createPromptStore(database), editQueue: createEditQueue() };
+  const prompts = createPrompts({
+    ...shared,
+    isKnownProvider,
+    cascades: [onDelete, (promptId) => labels.deleteAllOf(promptId)],
+  });
+  const labels = createLabels({ ...shared, prompts, moves: createLabelMoveStore(database) });
+  return {
+    prompts,
+    operations: { ...promptOperations(prompts), ...labelOperations(labels) },
+    chores: [
+      { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
+      { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },
+      { name: 'archived label moves', everyMs: 24 * 3_600_000, run: () => labels.sweep() },
+    ],
+  };
+}

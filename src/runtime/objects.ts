@@ -1,0 +1,9 @@
+/** Whether a value is an object with members: not an array, and not null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The members of a value, to look for some; of anything but an object, none. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,148 @@
+import type { Logger } from 'pino';
+import packageJson from '../package.json' with { type: 'json' };
+import type { Config } from './config/config.ts';
+import { checkDatabase } from './db/check.ts';
+import { connectDatabase, DatabaseStartError } from './db/client.ts';
+import { startEmbeddedDatabase, type EmbeddedDatabase } from './db/embedded/embedded-database.ts';
+import type { CollectionIndexes } from './db/indexes.ts';
+import { ensureInstallation, type Installation } from './db/installation.ts';
+import type { Migration } from './db/migrations/migration.ts';
+import { migrations } from './db/migrations/migrations.ts';
+import type { MigratorTimes } from './db/migrator.ts';
+import { openData, type Data } from './db/open-data.ts';
+import { openPages } from './db/open-pages.ts';
+import type { PagedDatabase } from './db/pages.ts';
+import { isTemporary, patiently, reasonOf } from './db/patience.ts';
+import type { DatabaseObserver } from './db/pool-watch.ts';
+import { abortable } from './runtime/abortable.ts';
+import { system } from './runtime/system.ts';
+import { within } from './runtime/within.ts';
+
+export interface DatabaseStartOptions {
+  readonly config: Config;
+  /** For the embedded database: `PATH`, proxies, pip settings. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: Logger;
+  /** Prints lines for the operator; not a log. */
+  readonly print: (line: string) => void;
+  /** Cancels the start. After the start it has no effect. */
+  readonly signal?: AbortSignal;
+  /** Other migrations for tests. */
+  readonly migrations?: readonly Migration[];
+  /** Shorter times for tests. */
+  readonly migratorTimes?: MigratorTimes;
+}
+
+export interface StartedDatabase {
+  readonly database: PagedDatabase;
+  readonly data: Data;
+  readonly installation: Installation;
+  /** Whether its disk is full, if this process can check it. */
+  readonly isFull: (() => Promise<boolean>) | undefined;
+  /** Repeats a part of the start while the database is unavailable, until the start is stopped. */
+  readonly patience: Patience;
+}
+
+type Patience = <Result>(part: () => Promise<Result>) => Promise<Result>;
+
+/**
+ * Connects the database, which is embedded if none is configured, and makes its data ready to be served.
+ *
+ * @param cleanups gets what must be done to stop it, in the reverse order
+ * @throws DatabaseStartError; the reason of the signal when that is aborted
+ */
+export async function startDatabase(
+  options: DatabaseStartOptions,
+  indexes: readonly CollectionIndexes[],
+  observer: DatabaseObserver,
+  cleanups: (() => Promise<void>)[],
+): Promise<StartedDatabase> {
+  const { config, log, signal } = options;
+  const embedded = config.database.uri === undefined ? await startOwnDatabase(options, cleanups) : undefined;
+  const uri = config.database.uri ?? embedded?.uri ?? '';
+  const connection = await connectDatabase({
+    uri,
+    databaseName: config.database.name,
+    log,
+    signal,
+    observer,
+  });
+  cleanups.push(() => connection.close());
+  // What is interrupted in these ends when the connections are closed.
+  const patience = patienceOf(options, embedded !== undefined);
+  if (config.database.check) await patience(() => checkDatabase(connection.db));
+  const database = await patience(() => openPages(connection));
+  let opening: Promise<unknown> = Promise.resolve();
+  // A start that is stopped gives back the lease of a migration, so that no other process has to wait for it.
+  const isOpen = (): Promise<unknown> => opening.catch(() => undefined);
+  cleanups.push(async () => {
+    await within(migrationStopMs, isOpen(), () => undefined);
+  });
+  const data = await patience(
+    () =>
+      (opening = openData({
+        database,
+        indexes,
+        log,
+        signal,
+        openLong: () =>
+          connectDatabase({ uri, databaseName: config.database.name, log, signal, isForLongCommands: true }),
+        release: { name: packageJson.version, migrations: options.migrations ?? migrations },
+        times: options.migratorTimes,
+        ...system.clock,
+      })),
+  );
+  cleanups.push(() => data.stop(migrationStopMs));
+  const installation = await patience(() => ensureInstallation(database));
+  return { database, data, installation, patience, isFull: embedded && (() => embedded.isFull()) };
+}
+
+/**
+ * Milliseconds for which a start waits for a database that stops answering. An embedded one may be building an index for
+ * another process, and is replaced if it fails.
+ */
+const remotePatienceMs = 30_000;
+const embeddedPatienceMs = 30 * 60_000;
+const remindEveryMs = 10_000;
+/** Milliseconds for the command of a migration that is in progress when the process stops. */
+const migrationStopMs = 1_000;
+
+function patienceOf({ print, signal }: DatabaseStartOptions, isEmbedded: boolean): Patience {
+  const limitMs = isEmbedded ? embeddedPatienceMs : remotePatienceMs;
+  return async (part) => {
+    let remindedMs = 0;
+    try {
+      const waiting = patiently(part, {
+        limitMs,
+        isOver: () => signal?.aborted === true,
+        onWait(reason, waitedMs) {
+          if (waitedMs < remindedMs) return;
+          remindedMs = waitedMs + remindEveryMs;
+          print(`Waiting for the database, which is busy or does not answer: ${reason}`);
+        },
+      });
+      return await abortable(waiting, signal);
+    } catch (error) {
+      if (error instanceof DatabaseStartError || !isTemporary(error)) throw error;
+      throw new DatabaseStartError(`The database stopped answering while the service started: ${reasonOf(error)}`, {
+        cause: error,
+      });
+    }
+  };
+}
+
+async function startOwnDatabase(
+  options: DatabaseStartOptions,
+  cleanups: (() => Promise<void>)[],
+): Promise<EmbeddedDatabase> {
+  const { config, environment, log, print } = options;
+  const { dataDir, cacheDir } = config.database;
+  print('Database: starting an embedded server (the first start may take a minute) …');
+  const embedded = await startEmbeddedDatabase({ dataDir, cacheDir, env: environment, log, signal: options.signal });
+  cleanups.push(() => embedded.stop());
+  print(`Database: ${embedded.engine}, data in ${dataDir}`);
+  if (!embedded.isProtected) {
+    print('Warning: the embedded database has no password. Every user of this machine can read and change the data.');
+  }
+  return embedded;
+}
