@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -207,7 +207,7 @@ export function createIdempotency({
     work: Work<Begun>,
   ): Promise<{ answer: KeptAnswer | Begun; replayed: boolean }> => {
     const fresh: IdempotencyRecord = {
-      id: createHash('sha256').update(`${scope}\n${key}`).digest('hex'),
+      id: hash('sha256', `${scope}\n${key}`),
       fingerprint: fingerprintOf(body),
       owner: random.uuid(),
       resourceId: random.uuid(),

@@ -46,6 +46,7 @@ function isPlain(value: Json): boolean {
 
 /** The options that can be set. */
 export function pickAllowedOptions(provider: string, options: JsonObject): JsonObject {
+  if (Object.keys(options).length === 0) return options;
   const mistakes = new Set(findProviderOptionMistakes(provider, options).map(({ pointer }) => pointer.slice(1)));
   if (mistakes.size === 0) return options;
   return Object.fromEntries(Object.entries(options).filter(([name]) => !mistakes.has(name)));
@@ -70,7 +71,8 @@ export function selectProviderOptions(
   provider: string,
   optionsByProvider: Readonly<Record<string, JsonObject>> | undefined,
 ): JsonObject | undefined {
+  if (optionsByProvider === undefined) return undefined;
   const spellings = spellingsOf(provider);
-  const matching = Object.entries(optionsByProvider ?? {}).filter(([key]) => spellings.includes(key));
+  const matching = Object.entries(optionsByProvider).filter(([key]) => spellings.includes(key));
   return matching.length === 0 ? undefined : Object.assign({}, ...matching.map(([, options]) => options));
 }

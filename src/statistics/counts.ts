@@ -1,24 +1,24 @@
 /**
- * What is counted, by kind of subject: the service, an integration, or a version of a prompt. Counts are kept as lists
- * of numbers in this order, so add at the end.
+ * What is counted, by kind of subject: the service, an integration, or a version of a prompt, with the names of the
+ * contract. Counts are kept as lists of numbers in this order, so add at the end.
  */
 const counted = {
   service: [
     'requests',
-    'clientErrors',
-    'serverErrors',
+    'client_errors',
+    'server_errors',
     'invocations',
     'cached',
-    'invocationErrors',
-    'inputTokens',
-    'outputTokens',
-    'attemptsSucceeded',
-    'attemptsFailed',
+    'invocation_errors',
+    'input_tokens',
+    'output_tokens',
+    'attempts_succeeded',
+    'attempts_failed',
   ],
   /** `milliseconds` is the sum of the durations. */
   integration: ['succeeded', 'failed', 'milliseconds'],
   /** `milliseconds` is the sum of the latencies of the answers that did not come from the cache. */
-  prompt: ['invocations', 'errors', 'cached', 'inputTokens', 'outputTokens', 'milliseconds'],
+  prompt: ['invocations', 'errors', 'cached', 'input_tokens', 'output_tokens', 'milliseconds'],
 } as const;
 
 export type Kind = keyof typeof counted;

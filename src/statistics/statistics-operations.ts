@@ -68,19 +68,7 @@ function showSeries<K extends Kind, Shown>(
 }
 
 function showService({ at, counts }: Counted<'service'>): Schemas['ServiceCounts'] {
-  return {
-    at: at.toISOString(),
-    requests: counts.requests,
-    client_errors: counts.clientErrors,
-    server_errors: counts.serverErrors,
-    invocations: counts.invocations,
-    cached: counts.cached,
-    invocation_errors: counts.invocationErrors,
-    input_tokens: counts.inputTokens,
-    output_tokens: counts.outputTokens,
-    attempts_succeeded: counts.attemptsSucceeded,
-    attempts_failed: counts.attemptsFailed,
-  };
+  return { at: at.toISOString(), ...counts };
 }
 
 function showAttempts({ at, counts }: Counted<'integration'>): Schemas['AttemptCounts'] {
@@ -89,16 +77,9 @@ function showAttempts({ at, counts }: Counted<'integration'>): Schemas['AttemptC
 }
 
 function showInvocations({ at, counts }: Counted<'prompt'>): Schemas['InvocationCounts'] {
-  const { invocations, errors, cached, inputTokens, outputTokens, milliseconds } = counts;
-  return {
-    at: at.toISOString(),
-    invocations,
-    errors,
-    cached,
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
-    ...averageLatency(milliseconds, invocations - errors - cached),
-  };
+  const { milliseconds, ...shown } = counts;
+  const answered = shown.invocations - shown.errors - shown.cached;
+  return { at: at.toISOString(), ...shown, ...averageLatency(milliseconds, answered) };
 }
 
 function averageLatency(milliseconds: number, count: number): { average_latency_ms?: number } {

@@ -118,20 +118,22 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
       const isServerError = status >= 500 || isCut;
       count('service', service, {
         requests: 1,
-        ...(isServerError ? { serverErrors: 1 } : status >= 400 ? { clientErrors: 1 } : {}),
+        ...(isServerError ? { server_errors: 1 } : status >= 400 ? { client_errors: 1 } : {}),
       });
     },
     invoked(promptId, version, answer, spent = noTokens) {
       const isCached = answer?.age !== undefined;
+      const { inputTokens, outputTokens } = answer === undefined ? spent : isCached ? noTokens : answer.result.usage;
       const counts = {
         invocations: 1,
         cached: isCached ? 1 : 0,
-        ...tokensOf(answer === undefined ? spent : isCached ? noTokens : answer.result.usage),
+        input_tokens: inputTokens,
+        output_tokens: outputTokens,
       };
       const errors = answer === undefined ? 1 : 0;
       const milliseconds = answer === undefined || isCached ? 0 : answer.latencyMs;
       count('prompt', promptId, { ...counts, errors, milliseconds }, version);
-      count('service', service, { ...counts, invocationErrors: errors });
+      count('service', service, { ...counts, invocation_errors: errors });
     },
     observing: (observer) => ({
       ...observer,
@@ -142,7 +144,7 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
           milliseconds: Math.round(seconds * 1_000),
           ...(isSuccess ? { succeeded: 1 } : { failed: 1 }),
         });
-        count('service', service, isSuccess ? { attemptsSucceeded: 1 } : { attemptsFailed: 1 });
+        count('service', service, isSuccess ? { attempts_succeeded: 1 } : { attempts_failed: 1 });
       },
       waiting(status, deliveries, seconds) {
         observer.waiting(status, deliveries, seconds);
@@ -197,10 +199,6 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
       return new Map(ids.map((id): [string, RecentAttempts] => [id, sum('integration', byId.get(id) ?? [])]));
     },
   };
-}
-
-function tokensOf({ inputTokens, outputTokens }: SpentTokens): SpentTokens {
-  return { inputTokens, outputTokens };
 }
 
 function toSeries<K extends Kind>(kind: K, grain: Grain, from: number, tallies: readonly Tally[]): Series<K> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import { LRUCache } from 'lru-cache';
 import { imageUrlsOf, takesImage } from '../call/request.ts';
@@ -30,7 +30,7 @@ export function createUnsupportedFinder(twin: SdkProvider): UnsupportedFinder {
     const mistakes = twin.dialect.argumentObjects === undefined ? [] : findArguments(request.messages);
     const { request: shape, positions } = toShape(request);
     // A digest, because schemas can be long.
-    const key = createHash('sha256').update(JSON.stringify(shape)).digest('base64');
+    const key = hash('sha256', JSON.stringify(shape), 'base64');
     const known = found.get(key) ?? (await find(twin, shape));
     found.set(key, known);
     const places = known.flatMap(({ member, detail }) =>
