@@ -15,7 +15,6 @@ type ApiKeyOperations = Pick<
 
 const path = '/api/v1/api-keys';
 
-/** @param version the version of the service */
 export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOperations {
   const toApiKey = (key: StoredApiKey): Schemas['ApiKey'] => represent(key, apiKeys.statusOf(key));
   /** The last use is written without incrementing the revision, and a key expires by itself. */

@@ -47,7 +47,6 @@ export interface ApiKeys {
     request: { name: string; scopes: readonly Scope[]; expiresAt: Date | undefined },
     maker: ActingKey,
   ): Promise<CreatedApiKey>;
-  /** The acting key. */
   describe(acting: ActingKey): Promise<{ readonly expiresAt: Date | undefined; readonly isAdministrator: boolean }>;
   /** @throws {ProblemError} api-key-not-found */
   get(id: string): Promise<StoredApiKey>;

@@ -6,7 +6,6 @@ import { unknownVariableWarnings } from './render-prompt.ts';
 
 type InvocationResult = components['schemas']['InvocationResult'];
 
-/** The warnings about an invocation. */
 export function toWarnings(
   unknownVariables: readonly string[],
   { isUnverified, result: { object } }: Pick<Generated, 'isUnverified' | 'result'>,

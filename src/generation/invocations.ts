@@ -142,7 +142,6 @@ function joinTexts(one: GeneratedEvent, next: GeneratedEvent): GeneratedEvent | 
   return { type: 'text', delta: one.delta + next.delta };
 }
 
-/** Who answers. */
 export type Answering = Pick<Generated, 'provider' | 'model' | 'age'>;
 
 /** Who answers: as the answer or the first event of its stream says, else the target that is called first. */

@@ -3,7 +3,6 @@ import type { GenerateResult } from '../providers/language-model.ts';
 import { digestOf } from '../runtime/json-size.ts';
 import type { Target } from './plan.ts';
 
-/** An answer found in the cache. */
 export interface CachedAnswer {
   readonly result: GenerateResult;
   /** Since the provider gave it. */

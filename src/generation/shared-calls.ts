@@ -1,4 +1,3 @@
-/** A caller that waits for a shared call. */
 export interface Caller {
   /** Aborted when the caller no longer needs the answer; its reason becomes the caller's error. */
   readonly signal: AbortSignal;
@@ -38,7 +37,6 @@ interface CallUnderWay<Answer> {
   readonly outcome: Promise<Answer>;
   readonly terms: { deadline: number };
   callers: number;
-  /** Cancels the call. */
   readonly cancel: (reason: unknown) => void;
 }
 

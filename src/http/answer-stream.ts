@@ -29,7 +29,6 @@ export interface EventStream {
   stored(): void;
 }
 
-/** An answer whose body is a stream. */
 export interface StreamedAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -38,7 +37,6 @@ export interface StreamedAnswer {
   readonly stream: AnswerStream | EventStream;
 }
 
-/** How a streamed answer ended. */
 export interface StreamEnd {
   /** Bytes of the body that were sent. */
   readonly bytes: number;

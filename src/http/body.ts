@@ -45,7 +45,6 @@ export interface BodyMemory {
   readonly turns: Turns;
 }
 
-/** A body that was read. */
 export interface ReadBody {
   /** The parsed value, or `undefined` for an empty body. */
   readonly value: unknown;

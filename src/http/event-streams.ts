@@ -17,7 +17,6 @@ export interface EventSource<Event> {
   open(signal: AbortSignal): AsyncIterable<Event>;
   /** Whether no event follows. A source that ends without such an event has failed. */
   isLast(event: Event): boolean;
-  /** A new encoder for one stream. */
   encoder(): EventEncoder<Event>;
   /** One event that stands for two neighbours, if there is one: for the copy that is kept for an `Idempotency-Key`. */
   merge?(one: Event, next: Event): Event | undefined;

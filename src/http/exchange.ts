@@ -17,7 +17,6 @@ export interface Exchange {
   readonly requestBody: unknown;
   /** As it was sent. The body of a streamed answer is empty, because it is not kept. */
   readonly answer: RawAnswer;
-  /** How a streamed answer ended. */
   readonly stream?: StreamEnd | undefined;
   readonly keyId: string | undefined;
   readonly milliseconds: number;

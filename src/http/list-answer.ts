@@ -16,7 +16,6 @@ export interface ListInput {
   readonly context: Pick<RequestContext, 'path'>;
 }
 
-/** The answer of an operation that lists. */
 export interface ListAnswer<Shown> {
   readonly status: 200;
   readonly headers: { readonly Link?: string };

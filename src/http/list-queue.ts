@@ -18,7 +18,6 @@ export interface ListQueue {
 }
 
 export interface ListCall {
-  /** Id of the API key. */
   readonly key: string;
   readonly target: string;
   readonly response: ServerResponse;
@@ -32,7 +31,6 @@ export interface ListQueueOptions {
   readonly answers?: number;
   readonly maxWaiting?: number;
   readonly maxWaitingPerKey?: number;
-  /** Milliseconds that a list waits for a place. */
   readonly waitLimitMs?: number;
 }
 

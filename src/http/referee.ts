@@ -11,7 +11,6 @@ export interface RefereeExchange {
   /** Path and query as sent. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** The parsed body. */
   readonly body: unknown;
   readonly answer: Pick<RawAnswer, 'status' | 'headers' | 'body'>;
 }

@@ -9,7 +9,6 @@ const pauseMs = 500;
 export interface GivenUp {
   /** Resolves when this record, and those before it, are given up. */
   add(record: IdempotencyRecord): Promise<void>;
-  /** Stops trying. */
   stop(): void;
 }
 

@@ -22,7 +22,6 @@ export interface AnswerHead {
   readonly bytes: number;
 }
 
-/** The record of an idempotency key. */
 export interface IdempotencyRecord {
   /** Hash of scope and key. */
   readonly id: string;
@@ -52,7 +51,6 @@ export interface IdempotencyStore {
   body(id: string): Promise<StoredBody | undefined>;
   /** Takes the record over, if it has not changed since it was read. */
   takeOver(record: IdempotencyRecord, found: IdempotencyRecord): Promise<boolean>;
-  /** Increments the beats of these records. */
   beat(records: readonly IdempotencyRecord[]): Promise<void>;
   /** Stores the answer. This and the two below change nothing after another process has taken the record over. */
   finish(record: IdempotencyRecord, head: AnswerHead, body: StoredBody): Promise<void>;

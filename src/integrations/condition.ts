@@ -1,13 +1,11 @@
 import type { components } from '../../generated/types.ts';
 
-/** A number of waiting deliveries. */
 export interface WaitingDeliveries {
   readonly count: number;
   /** When the oldest of them was created. */
   readonly oldestAt: Date;
 }
 
-/** Waiting deliveries of an integration. */
 export interface Waiting extends WaitingDeliveries {
   /** Whether only a part of them was read. Then the oldest can be older than the given time. */
   readonly isEstimated: boolean;
@@ -21,7 +19,6 @@ export interface Waiting extends WaitingDeliveries {
 export interface Condition {
   /** Failed attempts since the last successful one. */
   readonly consecutiveFailures: number;
-  /** The last failure. */
   readonly lastFailure:
     | {
         readonly at: Date;

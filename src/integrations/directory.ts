@@ -11,7 +11,6 @@ export interface ReceiverSettings {
   readonly changedAt: Date;
   readonly url: string;
   readonly headers: readonly { readonly name: string; readonly value: string }[];
-  /** The current secret. */
   readonly secret: string | undefined;
   /** The next secret, during a rotation. */
   readonly nextSecret: string | undefined;
@@ -55,7 +54,6 @@ export interface IntegrationDirectory {
   warn(
     decision: Decision & { readonly at: Date; readonly failingSince: Date; readonly disablesAt: Date },
   ): Promise<boolean>;
-  /** Withdraws a warning. */
   clearWarning(decision: Decision): Promise<void>;
 }
 

@@ -27,7 +27,6 @@ type IntegrationOperations = Pick<
   | 'cancelSecretRotation'
 >;
 
-/** Reads the condition of receivers. */
 export interface ReadCondition {
   condition(integration: Integration): Promise<Condition>;
   /** The conditions of many receivers, by the ids of their integrations, without waiting deliveries. */
@@ -51,7 +50,6 @@ const uncompared = new Set([
 ]);
 const collectionPath = '/api/v1/integrations';
 
-/** The contract's operations on integrations. */
 export function integrationOperations(
   integrations: Integrations,
   receivers: ReadCondition,

@@ -33,7 +33,6 @@ export interface Integrations {
    */
   create(content: IntegrationContent, secret: string | undefined, id: string): Promise<Integration>;
   get(id: string): Promise<Integration>;
-  /** The integration, or `undefined` if it does not exist. */
   find(id: string): Promise<Integration | undefined>;
   /** Those of the integrations with these ids that exist, by their ids. */
   findMany(ids: readonly string[]): Promise<ReadonlyMap<string, Integration>>;

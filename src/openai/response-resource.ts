@@ -27,7 +27,6 @@ export interface ResponseHead {
   readonly metadata: Record<string, string>;
 }
 
-/** The state of a response. */
 export type ResponseState = Pick<
   ResponseResource,
   'status' | 'completed_at' | 'error' | 'incomplete_details' | 'output' | 'usage'

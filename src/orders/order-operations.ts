@@ -15,7 +15,6 @@ type OrderOperations = Pick<
 
 const collectionPath = '/v1/orders';
 
-/** The contract's operations on orders. */
 export function orderOperations(orders: Orders, derivedIds: ReturnType<typeof createOrderIds>): OrderOperations {
   return {
     async createOrder({ headers, body, context }) {

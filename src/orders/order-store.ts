@@ -45,7 +45,6 @@ export interface OrderStore {
   markCounted(ids: readonly string[], date: string): Promise<void>;
 }
 
-/** A document of the collection `orders`. */
 export interface OrderDocument extends StampedDocument, WithOutbox, Document<typeof orderFields.table> {
   /** Present until a fiscal day has counted the order or the order is canceled. */
   uncounted?: true;
@@ -79,7 +78,6 @@ export const orderIndexes: CollectionIndexes = {
   ],
 };
 
-/** The orders of a list. */
 export function listSource(
   collection: Collection<OrderDocument>,
   { status, locationId, since, until, referenceId }: OrderFilter,

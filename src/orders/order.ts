@@ -59,7 +59,6 @@ export const summaryFields = fields({
 });
 export type OrderSummary = Thing<typeof summaryFields.table>;
 
-/** The stored fields of an order. */
 export const orderFields = fields({
   ...summaryFields.table,
   spot: made(spot, { optional: true }),

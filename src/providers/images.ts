@@ -2,7 +2,6 @@
 import { createAddressRule } from '../outbound/address-rules.ts';
 import type { Message } from './language-model.ts';
 
-/** An image that is not allowed. */
 export interface ImageMistake extends Pick<PlacedImage, 'member'> {
   /** One sentence. It does not contain the address. */
   readonly detail: string;
@@ -56,7 +55,6 @@ function findImageMistake(url: string): string | undefined {
   return isPublicHost(hostname) ? undefined : 'The address of an image must be on a public host.';
 }
 
-/** Whether the text is a data URL with an image. */
 function isImageData(url: string): boolean {
   const base64 = readImageData(url)?.base64;
   if (base64 === undefined) return false;

@@ -131,7 +131,6 @@ export interface CallOptions {
 export interface FailedAttempt {
   readonly provider: string;
   readonly model: string;
-  /** The type of the problem. */
   readonly problem: ProblemError['type'];
   readonly provider_code?: string;
   /** The provider's words, fit for callers and the log. */

@@ -1,7 +1,6 @@
 import type { OperationHandlers } from '../http/operation.ts';
 import type { ProviderRegistry } from './provider.ts';
 
-/** The operations about providers. */
 export function providerOperations(registry: ProviderRegistry): Pick<OperationHandlers, 'listProviders'> {
   return {
     listProviders: async () => ({

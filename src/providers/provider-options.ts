@@ -5,7 +5,6 @@ import { vendors } from './vendors/index.ts';
 import { allowed } from './vendors/option-rules.ts';
 import type { Vendor } from './vendors/vendor.ts';
 
-/** A mistake in the options of one provider. */
 export interface ProviderOptionMistake {
   /** JSON pointer into the options of the provider. */
   readonly pointer: string;

@@ -30,7 +30,6 @@ export interface ProviderSettings {
   readonly concurrency: number;
 }
 
-/** One environment variable of a built-in provider. */
 export interface ProviderVariable extends VendorVariable {
   readonly provider: VendorId;
 }
@@ -40,7 +39,6 @@ export const providerVariables: readonly ProviderVariable[] = vendors.flatMap(({
   variables.map((variable) => ({ ...variable, provider: id })),
 );
 
-/** The environment variable of the servers in `compatible`. */
 export const compatibleProvidersVariable = {
   name: 'OPENAI_COMPATIBLE_PROVIDERS',
   description:

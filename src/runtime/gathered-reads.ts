@@ -1,4 +1,3 @@
-/** Options of gathered reads. */
 export interface GatherOptions {
   /** The most keys that one command reads. */
   readonly largest: number;

@@ -34,7 +34,6 @@ const algorithm = 'aes-256-gcm';
 /** NIST SP 800-38D recommends 96 bits. Random ones are safe for 2^32 texts under one key (section 8.3). */
 const nonceBytes = 12;
 const tagBytes = 16;
-/** Bytes of a key. */
 export const keyBytes = 32;
 
 /**

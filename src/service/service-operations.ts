@@ -11,7 +11,6 @@ import type { KeyUse } from '../secrets/secret-box.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 export interface ServiceDependencies {
-  /** Version of the service. */
   readonly version: string;
   readonly metrics: Metrics;
   readonly checkDatabase: () => Promise<void>;

@@ -3,7 +3,6 @@ import { currentApiKey } from '../api-keys/api-key-representation.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Sessions } from './sessions.ts';
 
-/** @param version the version of the service */
 export function sessionOperations(
   sessions: Sessions,
   apiKeys: ApiKeys,

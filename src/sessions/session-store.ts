@@ -7,7 +7,6 @@ import { compareAndSet, insertOnce, read, upsertOnce, type StampedDocument } fro
 export interface SignInLink {
   /** SHA-256 of the token, in hex. The token itself is not stored. */
   readonly tokenHash: string;
-  /** The key that its session belongs to. */
   readonly keyId: string;
   readonly expiresAt: Date;
 }

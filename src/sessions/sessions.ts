@@ -142,7 +142,6 @@ export function createSessions(options: SessionsOptions): Sessions {
     return writeCookie(sealSession(session, secrets), Math.ceil((endsAt - startedAt) / 1_000), request);
   };
 
-  /** The key of a link. */
   const useLink = async (token: string, request: SessionRequest): Promise<string> => {
     if (refusedKeys?.isExceeded(request) === true) throw await refusedKeys.problem(request);
     const keyId = await store.useLink(hashSecret(token), clock.now());

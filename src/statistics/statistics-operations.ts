@@ -21,7 +21,6 @@ export interface StatisticsOperationsDependencies {
 /** Versions of a prompt that an answer has at most. */
 const maxVersions = 20;
 
-/** The contract's operations on statistics. */
 export function statisticsOperations({
   statistics,
   integrations,

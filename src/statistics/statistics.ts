@@ -51,7 +51,6 @@ interface SpentTokens {
   readonly outputTokens: number;
 }
 
-/** An answer to an invocation. */
 interface InvocationAnswer {
   /** Undefined unless it comes from the cache. */
   readonly age: number | undefined;

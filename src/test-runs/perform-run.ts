@@ -22,7 +22,6 @@ export interface RunTask {
   readonly run: TestRun;
   /** A plan for each call, with one target. */
   readonly plans: readonly Plan[];
-  /** The API key that created the run. */
   readonly keyId: string;
   readonly traceparent: string | undefined;
   /** Deadline of each call, in milliseconds. */

@@ -10,7 +10,6 @@ export interface TestTarget {
   readonly model: string;
 }
 
-/** The end of a test run. */
 export type EndStatus = 'done' | 'failed' | 'interrupted';
 
 /** A test run without its results, which are in object storage. */

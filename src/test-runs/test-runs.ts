@@ -27,7 +27,6 @@ export interface TestRequest {
   readonly invoker: Invoker & {
     /** Ends the wait for memory. */
     readonly signal: AbortSignal;
-    /** The id of the run. */
     readonly resourceId: string;
   };
   /** Whether an earlier attempt of the same request may have created the run already. */
@@ -35,7 +34,6 @@ export interface TestRequest {
   readonly slugOrId: string;
   /** Without `version` and `label`, the latest version. */
   readonly version: number | undefined;
-  /** The label whose version is tested. */
   readonly label?: string | undefined;
   readonly targets: ComparisonRequest['targets'];
   readonly variables: Readonly<Record<string, unknown>> | undefined;

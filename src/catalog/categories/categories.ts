@@ -20,7 +20,6 @@ export interface Categories {
    */
   create(category: NewCategory, id: string): Promise<Category>;
   get(id: string): Promise<Category>;
-  /** The category, or `undefined` if it does not exist. */
   find(id: string): Promise<Category | undefined>;
   /** The categories that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Category>>;

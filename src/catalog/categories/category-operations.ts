@@ -12,7 +12,6 @@ type CategoryOperations = Pick<
 
 const collectionPath = '/v1/categories';
 
-/** The contract's operations on categories. */
 export function categoryOperations(categories: Categories): CategoryOperations {
   return {
     async createCategory({ body, context }) {

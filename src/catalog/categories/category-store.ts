@@ -9,7 +9,6 @@ import type { Listing } from '../../lists/listing.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { categoryFields, type Category } from './category.ts';
 
-/** Filters of a list of categories. */
 export interface CategoryFilter {
   readonly locationId: string | undefined;
   readonly archived: ArchivedSelection;

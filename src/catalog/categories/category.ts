@@ -3,7 +3,6 @@ import { changeable, fields, fixed, made, type Change, type New, type None } fro
 import type { Thing, Undeclared } from '../../fields/fields.ts';
 import { flag, moment, text } from '../../fields/kinds.ts';
 
-/** The stored fields of a category. */
 export const categoryFields = fields({
   /** `cat_` and 32 hexadecimal digits. */
   id: made(text),
@@ -24,9 +23,7 @@ export interface Category extends Thing<typeof categoryFields.table> {
   readonly waiting: number;
 }
 
-/** The fields that a caller sets on a new category. */
 export type NewCategory = New<typeof categoryFields.table>;
-/** Changes of a category. */
 export type CategoryChange = Change<typeof categoryFields.table>;
 
 type Schemas = components['schemas'];

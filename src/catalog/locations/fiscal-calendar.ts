@@ -76,7 +76,6 @@ function later(one: Date, other: Date): Date {
   return one > other ? one : other;
 }
 
-/** The date after a date. */
 export function dayAfter(date: string): string {
   return Temporal.PlainDate.from(date).add({ days: 1 }).toString();
 }

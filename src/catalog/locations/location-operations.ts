@@ -14,7 +14,6 @@ type LocationOperations = Pick<
 
 const collectionPath = '/v1/locations';
 
-/** The contract's operations on locations. */
 export function locationOperations(locations: Locations, random: Random = systemRandom): LocationOperations {
   return {
     async createLocation({ body, context }) {

@@ -62,9 +62,7 @@ export interface Location extends Thing<typeof locationFields.table> {
   readonly revision: number;
 }
 
-/** The fields that a caller sets on a new location. */
 export type NewLocation = New<typeof locationFields.table>;
-/** Changes of a location. */
 export type LocationChange = Change<typeof locationFields.table>;
 
 type Schemas = components['schemas'];

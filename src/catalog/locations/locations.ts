@@ -11,7 +11,6 @@ import { withKeptSpots, type SentZone } from './zones.ts';
 import type { LocationStore } from './location-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Changes of a location. */
 type SentChange = Omit<LocationChange, 'zones'> & { readonly zones?: readonly SentZone[] | undefined };
 
 /** Locations. Every method that takes an id throws `location-not-found`. */
@@ -22,7 +21,6 @@ export interface Locations {
    */
   create(content: NewLocation, id: string): Promise<Location>;
   get(id: string): Promise<Location>;
-  /** The location, or `undefined` if it does not exist. */
   find(id: string): Promise<Location | undefined>;
   /** The ids for which a location exists. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;

@@ -11,7 +11,6 @@ type ProductOperations = Pick<OperationHandlers, 'createProduct' | 'listProducts
 
 const collectionPath = '/v1/products';
 
-/** The contract's operations on products. */
 export function productOperations(products: Products, random: Random = systemRandom): ProductOperations {
   return {
     async createProduct({ body, context }) {

@@ -9,7 +9,6 @@ import type { Listing } from '../../lists/listing.ts';
 import { archivedIn, type ArchivedSelection } from '../archived.ts';
 import { productFields, type Product } from './product.ts';
 
-/** Filters of a list of products. */
 export interface ProductFilter {
   readonly locationId: string | undefined;
   readonly categoryId: string | undefined;

@@ -22,7 +22,6 @@ const modifier = object({
   price: integer,
 });
 
-/** The stored fields of a product. */
 export const productFields = fields({
   /** UUID. */
   id: made(text),
@@ -55,9 +54,7 @@ export interface Product extends Thing<typeof productFields.table> {
   readonly waiting: number;
 }
 
-/** The fields that a caller sets on a new product. */
 export type NewProduct = New<typeof productFields.table>;
-/** Changes of a product. */
 export type ProductChange = Change<typeof productFields.table>;
 
 type Schemas = components['schemas'];

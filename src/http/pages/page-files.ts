@@ -83,7 +83,6 @@ export async function readPage(name: string): Promise<string> {
 /** The page in the place of a file that `npm ci` has not built. @param words what `not-built.html` says about it */
 export async function notBuiltPage(words: {
   readonly title: string;
-  /** The file that is missing. */
   readonly file: string;
   /** A sentence, and the address of the document that helps instead. */
   readonly instead: string;

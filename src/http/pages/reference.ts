@@ -46,7 +46,6 @@ export interface ReferencePage {
 }
 
 export interface PageOptions {
-  /** Version of the service. */
   readonly version: string;
   readonly references: readonly ReferencePage[];
   /** Names of the types of events, whose schemas the start page links. */

@@ -6,7 +6,6 @@ import type { FiscalDays } from './fiscal-days.ts';
 
 type FiscalDayOperations = Pick<OperationHandlers, 'closeFiscalDay' | 'listFiscalDays' | 'getFiscalDay'>;
 
-/** The contract's operations on fiscal days. */
 export function fiscalDayOperations(fiscalDays: FiscalDays): FiscalDayOperations {
   return {
     async closeFiscalDay({ path: { id, date }, context }) {

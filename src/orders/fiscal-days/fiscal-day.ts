@@ -6,7 +6,6 @@ export interface FiscalDay {
   /** The orders that were created before this instant, and that no earlier fiscal day counted, are part of the day. */
   readonly cutAt: Date;
   readonly orderCount: number;
-  /** Sum of the orders' totals. */
   readonly total: number;
   readonly currency: string;
   /** What closed it: a request (`call`), or its usual end (`clock`). */

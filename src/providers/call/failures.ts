@@ -1,7 +1,6 @@
 import { ProblemError } from '../../errors/problem-error.ts';
 import type { FailedAttempt, Usage } from '../language-model.ts';
 
-/** The problem types of failed calls. */
 export const failureTypes = [
   'provider-failed',
   'provider-timeout',

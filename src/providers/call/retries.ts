@@ -27,7 +27,6 @@ export interface AttemptDependencies {
   readonly onAttempt?: (provider: string, outcome: string) => void;
 }
 
-/** What came of one attempt. */
 export type AttemptResult<Result> = { readonly result: Result } | { readonly failure: Failure };
 
 /** How an attempt ended that failed. @param signal of the attempt */

@@ -23,7 +23,6 @@ export class AnswerError extends Error {
   }
 }
 
-/** An answer that is being streamed. */
 export class StreamedAnswer {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
   readonly #toolCallReader: ToolCallReader;

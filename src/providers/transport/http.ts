@@ -22,7 +22,6 @@ export class TextInPieces implements Iterable<Uint8Array> {
     this.#parts = parts;
   }
 
-  /** Its length in bytes. */
   get bytes(): number {
     return this.#parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0);
   }

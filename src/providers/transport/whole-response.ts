@@ -141,7 +141,6 @@ export class BufferedResponse {
     this.#body = body;
   }
 
-  /** The same response with another body. */
   withBody(body: Uint8Array): BufferedResponse {
     return new BufferedResponse(this, body);
   }

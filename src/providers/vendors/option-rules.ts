@@ -8,7 +8,6 @@ export const allowed = Symbol('allowed');
 /** `allowed`, or a sentence that says why an option is refused or what to use instead. */
 export type OptionRule = typeof allowed | string;
 
-/** A rule for each option of a package. */
 export type RulesOf<Options> = Readonly<Record<keyof Options & string, OptionRule>>;
 
 const instead = (member: string): string => `Use the member \`${member}\` instead.`;

@@ -19,7 +19,6 @@ export interface Vendor<Id extends string = string> {
   /** Public address of the API, used if no base URL is configured. */
   readonly address: string;
   readonly variables: readonly VendorVariable[];
-  /** A rule for each option of the package. */
   readonly options: Readonly<Record<string, OptionRule>>;
   /** Whether everything that a call needs is there; if left out, whether every required variable is set. */
   readonly isConfigured?: (settings: VendorSettings) => boolean;
@@ -62,7 +61,6 @@ export interface VendorSettings {
   readonly sessionToken?: string;
 }
 
-/** One environment variable of a vendor. */
 export interface VendorVariable {
   /** Name in the environment: the name that the vendor's package uses, if it has one. */
   readonly name: string;
