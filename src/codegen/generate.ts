@@ -11,7 +11,7 @@ import { readGuides } from './guides.ts';
 import { renderOperationTable } from './operation-table.ts';
 import { addProblemReference, renderProblemTable } from './problem-table.ts';
 import { makeReferencePatch } from './reference-patch.ts';
-import { renderClientTypes, renderTypes } from './types.ts';
+import { renderClientTypes, renderServiceTypes } from './types.ts';
 import { renderValidators } from './validators.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -51,7 +51,7 @@ async function renderApi(
   return [
     ['generated/openapi.json', json(document)],
     ['generated/reference-patch.json', json(await makeReferencePatch(document, await readGuides(root)))],
-    ['generated/types.ts', banner('openapi') + (await renderTypes(document))],
+    ['generated/types.ts', banner('openapi') + renderServiceTypes(`../${clientFolder}/types.ts`)],
     ['generated/operations.ts', banner('openapi') + renderOperationTable(document, problems)],
     ['generated/problems.ts', banner('openapi') + renderProblemTable(problems)],
     ['generated/validators.js', banner('openapi') + validators.fast],
