@@ -1,6 +1,6 @@
 // What follows from the rest of the contract, and so is not written in `openapi/`: common answers, their headers, the
 // examples of problems, the ways to authenticate, the pages of lists. Redocly applies these rules before it lints or
-// bundles. What an operation or an answer states itself counts.
+// bundles. What an operation or an answer states itself counts. An answer that is `null` is left out.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,6 +16,9 @@ const hasBody = ({ requestBody }) => requestBody !== undefined;
 const takes = ({ parameters = [] }, name) =>
   parameters.some(({ $ref }) => $ref?.endsWith(`/parameters/${name}.yaml`) === true);
 
+/** Resources whose id is in paths; the parameter is `Path…Id`. */
+const resources = ['ApiKey', 'Category', 'Delivery', 'Integration', 'Location', 'Order', 'Product', 'TestRun'];
+
 /** The answers of an operation, from `openapi.yaml`. For a status, the first that applies counts. */
 const commonAnswers = [
   { status: 304, answer: 'NotModified', when: (operation) => needsKey(operation) && takes(operation, 'IfNoneMatch') },
@@ -24,9 +27,16 @@ const commonAnswers = [
   { status: 400, answer: 'InvalidPublicRequest', when: isPublic },
   { status: 401, answer: 'Unauthenticated', when: needsKey },
   { status: 403, answer: 'InsufficientScope', when: needsScope },
+  ...resources.map((name) => ({
+    status: 404,
+    answer: `${name}NotFound`,
+    when: (operation) => takes(operation, `Path${name}Id`),
+  })),
+  { status: 404, answer: 'PromptNotFound', when: (operation) => takes(operation, 'PathSlugOrId') },
   { status: 406, answer: 'NotAcceptable', when: needsKey },
   { status: 406, answer: 'PublicNotAcceptable', when: isPublic },
   { status: 408, answer: 'RequestTimeout', when: hasBody },
+  { status: 409, answer: 'IdempotencyKeyInUse', when: (operation) => takes(operation, 'IdempotencyKey') },
   { status: 412, answer: 'PreconditionFailed', when: (operation) => takes(operation, 'IfMatch') },
   { status: 413, answer: 'ContentTooLarge', when: hasBody },
   { status: 415, answer: 'UnsupportedMediaType', when: hasBody },
@@ -88,7 +98,11 @@ export function completeContract() {
 
   function completeOperation(operation, { method, route, find }) {
     for (const { status, answer, when } of commonAnswers) {
-      if (when(operation)) operation.responses[status] ??= inRoot('responses', answer);
+      if (!(status in operation.responses) && when(operation))
+        operation.responses[status] = inRoot('responses', answer);
+    }
+    for (const [status, answer] of Object.entries(operation.responses)) {
+      if (answer === null) Reflect.deleteProperty(operation.responses, status);
     }
     for (const [status, answer] of Object.entries(operation.responses)) {
       const [, common] = answer.$ref?.split('openapi.yaml#/components/responses/') ?? [];

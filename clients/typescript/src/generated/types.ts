@@ -11660,6 +11660,137 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["InsufficientScopeProblem"];
             };
         };
+        /** @description No API key has this id. */
+        ApiKeyNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["ApiKeyNotFoundProblem"];
+            };
+        };
+        /** @description No category has this id. */
+        CategoryNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["CategoryNotFoundProblem"];
+            };
+        };
+        /** @description No delivery has this id. */
+        DeliveryNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["DeliveryNotFoundProblem"];
+            };
+        };
+        /** @description No integration has this id. */
+        IntegrationNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["IntegrationNotFoundProblem"];
+            };
+        };
+        /** @description No location has this id. */
+        LocationNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["LocationNotFoundProblem"];
+            };
+        };
+        /** @description No order has this id. */
+        OrderNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["OrderNotFoundProblem"];
+            };
+        };
+        /** @description No product has this id. */
+        ProductNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["ProductNotFoundProblem"];
+            };
+        };
+        /** @description No test run has this id. */
+        TestRunNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["TestRunNotFoundProblem"];
+            };
+        };
+        /** @description No prompt has this id or slug. */
+        PromptNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["PromptNotFoundProblem"];
+            };
+        };
+        /** @description The first request with the same idempotency key has not ended. */
+        IdempotencyKeyInUse: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["IdempotencyKeyInUseProblem"];
+            };
+        };
         /** @description The `Accept` header excludes the media type of the answer. */
         NotAcceptable: {
             headers: {
@@ -11799,19 +11930,6 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["Problem"];
             };
         };
-        /** @description No prompt has this id or slug. */
-        PromptNotFound: {
-            headers: {
-                "X-Request-Id": components<Other>["headers"]["RequestId"];
-                "Cache-Control": components<Other>["headers"]["CacheControl"];
-                RateLimit: components<Other>["headers"]["RateLimit"];
-                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components<Other>["schemas"]["PromptNotFoundProblem"];
-            };
-        };
         /** @description Other requests kept changing the resource. This request changed nothing. */
         EditConflict: {
             headers: {
@@ -11878,20 +11996,6 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["PreconditionRequiredProblem"];
             };
         };
-        /** @description The first request with the same idempotency key has not ended. */
-        IdempotencyKeyInUse: {
-            headers: {
-                "X-Request-Id": components<Other>["headers"]["RequestId"];
-                "Cache-Control": components<Other>["headers"]["CacheControl"];
-                RateLimit: components<Other>["headers"]["RateLimit"];
-                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components<Other>["schemas"]["IdempotencyKeyInUseProblem"];
-            };
-        };
         /** @description The provider failed, timed out or refused the request, or its answer is invalid. */
         ProviderFailed: {
             headers: {
@@ -11905,19 +12009,6 @@ export interface components<Other = string & {}> {
             };
             content: {
                 "application/problem+json": components<Other>["schemas"]["ProviderFailedProblem"];
-            };
-        };
-        /** @description No test run has this id. */
-        TestRunNotFound: {
-            headers: {
-                "X-Request-Id": components<Other>["headers"]["RequestId"];
-                "Cache-Control": components<Other>["headers"]["CacheControl"];
-                RateLimit: components<Other>["headers"]["RateLimit"];
-                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components<Other>["schemas"]["TestRunNotFoundProblem"];
             };
         };
         /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
@@ -11959,58 +12050,6 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["Problem"];
             };
         };
-        /** @description No location has this id. */
-        LocationNotFound: {
-            headers: {
-                "X-Request-Id": components<Other>["headers"]["RequestId"];
-                "Cache-Control": components<Other>["headers"]["CacheControl"];
-                RateLimit: components<Other>["headers"]["RateLimit"];
-                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components<Other>["schemas"]["LocationNotFoundProblem"];
-            };
-        };
-        /** @description No category has this id. */
-        CategoryNotFound: {
-            headers: {
-                "X-Request-Id": components<Other>["headers"]["RequestId"];
-                "Cache-Control": components<Other>["headers"]["CacheControl"];
-                RateLimit: components<Other>["headers"]["RateLimit"];
-                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components<Other>["schemas"]["CategoryNotFoundProblem"];
-            };
-        };
-        /** @description No product has this id. */
-        ProductNotFound: {
-            headers: {
-                "X-Request-Id": components<Other>["headers"]["RequestId"];
-                "Cache-Control": components<Other>["headers"]["CacheControl"];
-                RateLimit: components<Other>["headers"]["RateLimit"];
-                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components<Other>["schemas"]["ProductNotFoundProblem"];
-            };
-        };
-        /** @description No order has this id. */
-        OrderNotFound: {
-            headers: {
-                "X-Request-Id": components<Other>["headers"]["RequestId"];
-                "Cache-Control": components<Other>["headers"]["CacheControl"];
-                RateLimit: components<Other>["headers"]["RateLimit"];
-                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components<Other>["schemas"]["OrderNotFoundProblem"];
-            };
-        };
         /** @description The order already has the other final status, or other requests kept changing it. */
         OrderNotOpen: {
             headers: {
@@ -12035,45 +12074,6 @@ export interface components<Other = string & {}> {
             };
             content: {
                 "application/problem+json": components<Other>["schemas"]["InternalErrorOrSecretUnreadableProblem"];
-            };
-        };
-        /** @description No integration has this id. */
-        IntegrationNotFound: {
-            headers: {
-                "X-Request-Id": components<Other>["headers"]["RequestId"];
-                "Cache-Control": components<Other>["headers"]["CacheControl"];
-                RateLimit: components<Other>["headers"]["RateLimit"];
-                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components<Other>["schemas"]["IntegrationNotFoundProblem"];
-            };
-        };
-        /** @description No delivery has this id. */
-        DeliveryNotFound: {
-            headers: {
-                "X-Request-Id": components<Other>["headers"]["RequestId"];
-                "Cache-Control": components<Other>["headers"]["CacheControl"];
-                RateLimit: components<Other>["headers"]["RateLimit"];
-                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components<Other>["schemas"]["DeliveryNotFoundProblem"];
-            };
-        };
-        /** @description No API key has this id. */
-        ApiKeyNotFound: {
-            headers: {
-                "X-Request-Id": components<Other>["headers"]["RequestId"];
-                "Cache-Control": components<Other>["headers"]["CacheControl"];
-                RateLimit: components<Other>["headers"]["RateLimit"];
-                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components<Other>["schemas"]["ApiKeyNotFoundProblem"];
             };
         };
         /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
