@@ -1,18 +1,31 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { installPythonPackage } from '../../src/db/embedded/python-package.ts';
-import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import { freePort } from '../../src/db/embedded/server-process.ts';
-import { fastEngine, startDatabaseServer } from '../support/database-server.ts';
+import {
+  engineOfTests,
+  fastEngine,
+  startDatabaseServer,
+  type StartedServer,
+  type TestEngine,
+} from '../support/database-server.ts';
 import { silentLog } from '../support/log.ts';
-import { adminKey, directHeaders, messages, model, startMock, startPortkey, startService, ticket } from './gateways.ts';
+import {
+  directHeaders,
+  messages,
+  model,
+  startLiteLlm,
+  startMock,
+  startPortkey,
+  startService,
+  startTensorZero,
+  ticket,
+  type Gateway,
+} from './gateways.ts';
 import type { LoadResult } from './load.ts';
-import { cpuTime, loadFromOutside, residentMemory, startProgram, stopProgram } from './processes.ts';
+import { cpuTime, loadFromOutside, residentMemory, stopProgram } from './processes.ts';
 import { median, warmUpSeconds } from './statistics.ts';
 
-const liteLlmRelease = '1.106.2';
 /** The number of prompts that the invocations are spread over. */
 const manyPrompts = 1_000;
 
@@ -42,23 +55,33 @@ export interface InvokeBenchOptions {
 }
 
 /**
- * Measures invocations through the service, spread over 1,000 stored prompts and all of one prompt. Beside it, the same
- * call is made directly and through two gateways without a database: Portkey's, and LiteLLM's if Python is there. All
- * of them take turns on one local mock provider. The service reads the prompt from the database after it has received
- * the request.
+ * Measures invocations through the service, spread over 1,000 stored prompts and all of one prompt, on the database
+ * engine that a first start installs and on the quickest one. Beside it, the same call is made directly and through
+ * three gateways without a database: Portkey's, and LiteLLM's and TensorZero's if Python is there. All of them take
+ * turns on one local mock provider. The service reads the prompt from the database after it has received the request.
  */
 export async function benchInvoke({ connections, rounds, seconds, delayMs }: InvokeBenchOptions): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'bench-'));
   const children: ChildProcess[] = [];
-  const database = await startDatabaseServer(fastEngine, silentLog);
+  const servers: StartedServer[] = [];
   try {
     const provider = await startMock(children, delayMs);
-    const contestants = [
-      direct(provider),
-      ...(await gateway(children, folder, provider, database.uri)),
-      await portkey(children, provider),
-      ...(await liteLlm(children, folder, provider)),
-    ];
+    const contestants = [direct(provider)];
+    for (const engine of new Set([engineOfTests(), fastEngine])) {
+      const server = await startDatabaseServer(engine, silentLog);
+      servers.push(server);
+      console.log(`${engine}: ${server.engine}`);
+      contestants.push(...(await gateway(children, { folder, provider, engine, server })));
+    }
+    contestants.push(
+      ...(await peer(() => startPortkey(children, provider), '/v1/chat/completions')),
+      ...(await peer(() => startLiteLlm(children, folder, provider), '/v1/chat/completions')),
+      ...(await peer(
+        () => startTensorZero(children, folder, provider),
+        '/openai/v1/chat/completions',
+        `tensorzero::model_name::${model}`,
+      )),
+    );
     for (const contestant of contestants) await load(contestant, 32, warmUpSeconds);
     for (const count of connections) {
       for (let round = 0; round < rounds; round += 1) {
@@ -68,11 +91,10 @@ export async function benchInvoke({ connections, rounds, seconds, delayMs }: Inv
         }
       }
     }
-    console.log(`Database of prompt-gateway: ${database.engine}`);
     await print(contestants, connections, rounds);
   } finally {
     for (const child of children.reverse()) await stopProgram(child);
-    await database.stop();
+    for (const server of servers) await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -99,65 +121,30 @@ function direct(provider: string): Contestant {
 
 async function gateway(
   children: ChildProcess[],
-  folder: string,
-  provider: string,
-  databaseUri: string,
+  { folder, provider, engine, server }: { folder: string; provider: string; engine: TestEngine; server: StartedServer },
 ): Promise<Contestant[]> {
-  const { name, url, headers, process } = await startService(children, folder, provider, databaseUri, manyPrompts);
+  const own = path.join(folder, engine);
+  const options = { folder: own, provider, engine, databaseUri: server.uri, prompts: manyPrompts };
+  const { headers, process, url } = await startService(children, options);
   const shared = { headers, body: JSON.stringify({ variables: { ticket } }), process };
   const invoke = `${url}/api/v1/prompts/bench-{i}/invoke`;
+  const name = `prompt-gateway on ${engine}`;
   return [
     { ...shared, name: `${name}, ${manyPrompts} prompts`, url: invoke, spread: manyPrompts, results: new Map() },
     { ...shared, name: `${name}, 1 prompt`, url: invoke, results: new Map() },
   ];
 }
 
-async function portkey(children: ChildProcess[], provider: string): Promise<Contestant> {
-  const started = await startPortkey(children, provider);
-  return {
-    ...started,
-    url: `${started.url}/v1/chat/completions`,
-    body: JSON.stringify({ model, messages }),
-    results: new Map(),
-  };
-}
-
-/** Starts LiteLLM's proxy. Returns the reason instead on a machine that cannot install it. */
-async function liteLlm(children: ChildProcess[], folder: string, provider: string): Promise<Contestant[]> {
-  let programs: string;
+/** Another gateway, without a database. Prints the reason instead on a machine that cannot install it. */
+async function peer(start: () => Promise<Gateway>, path: string, modelName = model): Promise<Contestant[]> {
   try {
-    programs = await installPythonPackage({
-      name: 'litellm[proxy]',
-      version: liteLlmRelease,
-      env: process.env,
-      cacheDir: defaultCacheDir(process.env, homedir()),
-      log: { info: () => undefined, warn: () => undefined },
-    });
+    const started = await start();
+    const body = JSON.stringify({ model: modelName, messages });
+    return [{ ...started, url: `${started.url}${path}`, body, results: new Map() }];
   } catch (error) {
-    console.log(`LiteLLM is left out: ${String(error)}`);
+    console.log(`Left out: ${String(error)}`);
     return [];
   }
-  const config = path.join(folder, 'litellm.json');
-  const target = { model: `openai/${model}`, api_base: provider, api_key: 'sk-bench' };
-  await writeFile(config, JSON.stringify({ model_list: [{ model_name: model, litellm_params: target }] }));
-  const url = `http://127.0.0.1:${await freePort()}`;
-  const args = ['--config', config, '--host', '127.0.0.1', '--port', new URL(url).port];
-  const key = `sk-${adminKey}`;
-  const environment = { LITELLM_MASTER_KEY: key, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR' };
-  const child = await startProgram(path.join(programs, 'litellm'), args, `${url}/health/liveliness`, environment);
-  children.push(child);
-  const { body } = direct(provider);
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
-  return [
-    {
-      name: `LiteLLM ${liteLlmRelease}`,
-      url: `${url}/v1/chat/completions`,
-      headers,
-      body,
-      process: child,
-      results: new Map(),
-    },
-  ];
 }
 
 async function print(

@@ -1,5 +1,5 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -46,10 +46,12 @@ export async function residentMemory(pid: number | undefined): Promise<number> {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 
-/** User and system time that a process has used, in milliseconds (Linux, which counts in hundredths of a second). */
+/** CPU time that the threads of a process have used, in milliseconds (Linux, which counts it in nanoseconds). */
 export async function cpuTime(pid: number | undefined): Promise<number> {
-  const fields = (await readFile(`/proc/${pid ?? 0}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+  const folder = `/proc/${pid ?? 0}/task`;
+  const threads = await readdir(folder);
+  const times = await Promise.all(threads.map((id) => readFile(`${folder}/${id}/schedstat`, 'utf8').catch(() => '0')));
+  return times.reduce((sum, text) => sum + Number(text.split(' ')[0]), 0) / 1e6;
 }
 
 /** Applies load from a process of its own. */

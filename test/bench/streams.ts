@@ -50,7 +50,8 @@ export async function benchStreams(rounds: number, seconds: number): Promise<voi
   try {
     const provider = await startMock(children, 0);
     const chat = (model: string): string => JSON.stringify({ model, messages, stream: true });
-    const service = await startService(children, folder, provider, database.uri, 1);
+    const options = { folder, provider, engine: fastEngine, databaseUri: database.uri, prompts: 1 };
+    const service = await startService(children, options);
     const portkey = await startPortkey(children, provider);
     const path = '/v1/chat/completions';
     const contestants: Contestant[] = [

@@ -18,7 +18,7 @@ export function reasonNotReached({ operation, problem, takesBody }: DeclaredAnsw
         ? undefined
         : 'One limit for all stored answers: memory-budget.test.ts; the answer is declared for all operations alike.';
     case 'shutting-down':
-      return 'Only getReadiness and createTestRun answer it, in the last moments of a process: test-run-crash.test.ts.';
+      return 'Only getReadiness and createTestRun answer it, in the last moments of a process: test-run-crash.system.test.ts.';
     default:
       return undefined;
   }

@@ -5,7 +5,6 @@ import { startMockProvider, type MockProvider, type Step } from '../support/mock
 import { readEvents } from '../support/server-sent-events.ts';
 import { startTestService, type Answer } from '../support/service.ts';
 import { mockUsage } from '../support/mock-vendors.ts';
-import { startServiceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
 
@@ -569,25 +568,6 @@ describe('a provider that is slow to begin', () => {
     expect(find(events, 'error')).toMatchObject({ problem: { type: 'urn:prompt-gateway:problem:shutting-down' } });
     await stopped;
     await Promise.all(slow.mock.requests.map(({ ended }) => ended));
-  });
-});
-
-describe('a process that is killed', () => {
-  it('breaks its streams', async () => {
-    const { environment } = harness.service;
-    const own = await startServiceProcess({ ...environment, PORT: '0' });
-    const slug = await harness.createPrompt();
-    const response = await fetch(`${own.url}/api/v1/prompts/${slug}/invoke`, {
-      method: 'POST',
-      body: JSON.stringify({ stream: true, model: 'mock-stall' }),
-      headers: { authorization: `Bearer ${harness.service.adminKey}`, 'content-type': 'application/json' },
-    });
-    const reading = read(response);
-    const text = await reading.until('event: text');
-    await own.kill();
-    await expect(reading.rest()).rejects.toThrow();
-    expect(text).not.toContain('event: finish');
-    await harness.mock.requests[0]?.ended;
   });
 });
 

@@ -17,6 +17,11 @@ export function uriVariableOf(worker: number | string): string {
   return `TEST_MONGODB_URI_${worker}`;
 }
 
+/** The environment variable with the process id of a worker's server. */
+export function pidVariableOf(worker: number | string): string {
+  return `TEST_MONGODB_PID_${worker}`;
+}
+
 /** The server that global-setup.ts started for this worker process, or the one in `TEST_MONGODB_URI`. */
 export function testDatabaseUri(): string {
   const { TEST_MONGODB_URI, JEST_WORKER_ID = '' } = process.env;

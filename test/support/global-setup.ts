@@ -1,9 +1,9 @@
-import { engineOfTests, startDatabaseServer, type DatabaseServer } from './database-server.ts';
-import { uriVariableOf } from './database.ts';
+import { engineOfTests, startDatabaseServer, type StartedServer } from './database-server.ts';
+import { pidVariableOf, uriVariableOf } from './database.ts';
 import stopTestDatabases from './global-teardown.ts';
 
 declare global {
-  var testDatabaseServers: readonly DatabaseServer[] | undefined;
+  var testDatabaseServers: readonly StartedServer[] | undefined;
 }
 
 /**
@@ -18,8 +18,11 @@ export default async function startTestDatabases({ maxWorkers }: { readonly maxW
   const first = await startDatabaseServer(engine, undefined, false);
   const others = Array.from({ length: count - 1 }, () => startDatabaseServer(engine, undefined, false));
   globalThis.testDatabaseServers = [first, ...(await Promise.all(others))];
-  // Worker processes inherit this variable.
-  for (const [index, { uri }] of globalThis.testDatabaseServers.entries()) process.env[uriVariableOf(index + 1)] = uri;
+  // Worker processes inherit these variables.
+  for (const [index, { uri, pid }] of globalThis.testDatabaseServers.entries()) {
+    process.env[uriVariableOf(index + 1)] = uri;
+    process.env[pidVariableOf(index + 1)] = String(await pid());
+  }
   // Jest runs no teardown when it is interrupted. Without this, the servers would continue to run.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stopTestDatabases().finally(() => process.exit(1)));

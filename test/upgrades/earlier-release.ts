@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,6 +12,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 /** An earlier state of this project, with its packages, in a folder of its own. */
 export interface EarlierRelease {
   readonly commit: string;
+  readonly folder: string;
   /** Starts its service. Resolves when it listens. */
   start(environment: Readonly<Record<string, string>>): Promise<EarlierService>;
   remove(): Promise<void>;
@@ -29,15 +30,20 @@ type Answered = any;
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';
 
-/** Checks out a commit of this repository, and installs its packages. */
+/** Checks out a commit of this repository, with its packages: those of this working tree if they are the same. */
 export async function checkOut(commit: string): Promise<EarlierRelease> {
   const folder = await mkdtemp(path.join(tmpdir(), 'prompt-gateway-earlier-'));
   const archive = path.join(folder, 'archive.tar');
   await run('git', ['archive', '--output', archive, commit], { cwd: root });
   await run('tar', ['xf', archive, '-C', folder]);
-  await run('npm', ['ci', '--no-audit', '--no-fund', '--omit=dev', '--ignore-scripts'], { cwd: folder });
+  const [its, ours] = await Promise.all(
+    [folder, root].map((place) => readFile(path.join(place, 'package-lock.json'), 'utf8')),
+  );
+  if (its === ours) await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
+  else await run('npm', ['ci', '--no-audit', '--no-fund', '--omit=dev', '--ignore-scripts'], { cwd: folder });
   return {
     commit,
+    folder,
     start: (environment) => start(folder, environment),
     remove: () => rm(folder, { recursive: true, force: true }),
   };

@@ -27,7 +27,7 @@ export default class ContractReporter {
   }
 
   onRunStart({ numTotalTestSuites }: AggregatedResult): void {
-    const all = globSync('test/**/*.test.ts', { cwd: root }).length;
+    const all = globSync('test/**/*.test.ts', { cwd: root }).filter((file) => !file.endsWith('.system.test.ts')).length;
     this.#isWhole = this.#isAgain || (!this.#isFiltered && numTotalTestSuites === all);
   }
 

@@ -1,6 +1,9 @@
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { cpuSecondsOf } from '../cpu-time.ts';
+import { pidVariableOf } from '../database.ts';
 import { takeRecordedAnswers } from '../recorded-answers.ts';
+import type { CpuTime } from './cpu-reporter.ts';
 
 /** The part of Jest's module loader that Jest's runner uses and that differs here. */
 interface Runtime {
@@ -42,9 +45,10 @@ export default async function runTestFile(
     },
   });
   const environmentBefore = { ...process.env };
+  const cpuBefore = cpuTime();
   try {
     const result = await circus.default(globalConfig, config, environment, native, testPath, sendMessageToJest);
-    return { ...result, answers: takeRecordedAnswers() };
+    return { ...result, answers: takeRecordedAnswers(), cpu: since(cpuBefore) };
   } finally {
     for (const name of Object.keys(process.env)) {
       if (environmentBefore[name] === undefined) Reflect.deleteProperty(process.env, name);
@@ -58,4 +62,20 @@ function loadAnew(path: string): unknown {
   Reflect.deleteProperty(require.cache, path);
   Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'));
   return require(path);
+}
+
+/** The CPU time of this worker process so far. */
+function cpuTime(): CpuTime {
+  const { own, children } = cpuSecondsOf(process.pid);
+  const server = process.env[pidVariableOf(process.env['JEST_WORKER_ID'] ?? '')];
+  return { tests: own, children, database: server === undefined ? 0 : cpuSecondsOf(server).own };
+}
+
+function since(before: CpuTime): CpuTime {
+  const now = cpuTime();
+  return {
+    tests: now.tests - before.tests,
+    children: now.children - before.children,
+    database: now.database - before.database,
+  };
 }

@@ -182,3 +182,23 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+describe('SIGKILL', () => {
+  it('breaks the streams of a process', async () => {
+    const service = await processes.start();
+    const response = await send(service, 'POST', `${await createPrompt(service)}/invoke`, {
+      stream: true,
+      model: 'mock-stall',
+    });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes('event: text')) text += (await reader?.read())?.value ?? '';
+    await service.kill();
+    const rest = async (): Promise<void> => {
+      while (!(await reader?.read())?.done);
+    };
+    await expect(rest()).rejects.toThrow('terminated');
+    expect(text).not.toContain('event: finish');
+    await processes.mock.requests[0]?.ended;
+  });
+});
