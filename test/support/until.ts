@@ -6,14 +6,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 const patienceMs = 120_000;
 
-/** Repeats `look` until its result satisfies a condition. @returns that result */
+/** The longest pause between two looks, in milliseconds. Most looks are commands to the database. */
+const longestPauseMs = 100;
+
+/**
+ * Repeats `ask` until its result satisfies a condition. The longer it takes, the longer are the pauses.
+ *
+ * @returns that result
+ */
 export async function until<Value>(
   ask: () => Value | Promise<Value>,
   isSo: (value: Value) => boolean = Boolean,
 ): Promise<Value> {
-  for (const end = performance.now() + patienceMs; ; await sleep(10)) {
+  for (const start = performance.now(); ;) {
     const value = await ask();
     if (isSo(value)) return value;
-    if (performance.now() > end) throw new Error(`Still not so after ${patienceMs} ms: ${JSON.stringify(value)}`);
+    const waited = performance.now() - start;
+    if (waited > patienceMs) throw new Error(`Still not so after ${patienceMs} ms: ${JSON.stringify(value)}`);
+    await sleep(Math.min(5 + waited / 8, longestPauseMs));
   }
 }

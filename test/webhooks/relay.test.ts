@@ -113,8 +113,7 @@ describe('relayNow', () => {
 
 describe('the poll', () => {
   it('finds all events without a nudge', async () => {
-    const events: string[] = [];
-    for (let each = 0; each < 300; each += 1) events.push(await harness.placeOrder());
+    const events = await harness.placeOrders(Array.from({ length: 300 }, () => ({})));
     const engine = harness.createEngine();
     engine.start();
     await until(async () => (await harness.waitingEvents()) === 0);

@@ -235,7 +235,7 @@ describe('an integration', () => {
     const quiet = harness.createEngine({ observer: { ...silentObserver, breakerOpened: () => opened.push(1) } });
     await webhooks.stop(1_000);
     const id = await harness.addIntegration({ url: receiver.url });
-    for (let each = 0; each < 20; each += 1) await harness.placeOrder();
+    await harness.placeOrders(Array.from({ length: 20 }, () => ({})));
     quiet.start();
     // All twenty attempts start before the first one has failed.
     await receiver.received(20);
@@ -293,7 +293,7 @@ describe('an integration', () => {
     hanging.always({ kind: 'hang' });
     await harness.addIntegration({ url: hanging.url });
     const id = await harness.addIntegration({ url: receiver.url });
-    for (let each = 0; each < 100; each += 1) await harness.placeOrder();
+    await harness.placeOrders(Array.from({ length: 100 }, () => ({})));
     // Longer than the time limit of this test.
     await withEngine({ ...quickTiming, totalTimeout: 200_000, lease: 300_000 }, async (engine) => {
       for (let each = 0; each < 5; each += 1) await harness.placeOrder(engine);

@@ -95,6 +95,8 @@ export interface Harness {
   integration(id: string): Promise<Integration | undefined>;
   /** Writes an order with an event in its outbox. @returns the id of the event */
   placeOrder(webhooks?: Webhooks, entry?: Partial<OutboxEntry>): Promise<string>;
+  /** Writes many orders at once, each with an event. The relay finds them when it polls. @returns the ids of the events */
+  placeOrders(entries: readonly Partial<OutboxEntry>[]): Promise<string[]>;
   /** Removes all integrations, so that the events of the next test go only to its own. */
   removeIntegrations(): Promise<void>;
   /** The recorded failures of a receiver, from its lane. */
@@ -140,6 +142,19 @@ export async function startHarness(): Promise<Harness> {
   const deliveries = createDeliveryStore(database);
   const lanes = createLaneStore(database);
   const started: Webhooks[] = [];
+  const newOrder = (entry: Partial<OutboxEntry>): { order: Order; event: OutboxEntry } => {
+    const id = randomUUID();
+    const event: OutboxEntry = {
+      id: randomUUID(),
+      type: 'ORDER_PLACED',
+      targetId: id,
+      locationId: defaultLocationId,
+      createdAt: new Date(),
+      data: { itemNames: ['Café crème', 'Crêpe'], itemTags: ['hot'], total: 1250, currency: 'EUR' },
+      ...entry,
+    };
+    return { order: { _id: id, outbox: toOutboxDocuments([event]) }, event };
+  };
   const stopEngines = async (): Promise<void> => {
     await Promise.all(started.splice(0).map((webhooks) => webhooks.stop(1_000)));
   };
@@ -196,19 +211,15 @@ export async function startHarness(): Promise<Harness> {
     },
     integration: (id) => integrationStore.find(id),
     async placeOrder(webhooks, entry = {}) {
-      const id = randomUUID();
-      const event: OutboxEntry = {
-        id: randomUUID(),
-        type: 'ORDER_PLACED',
-        targetId: id,
-        locationId: defaultLocationId,
-        createdAt: new Date(),
-        data: { itemNames: ['Café crème', 'Crêpe'], itemTags: ['hot'], total: 1250, currency: 'EUR' },
-        ...entry,
-      };
-      await orders.insertOne({ _id: id, outbox: toOutboxDocuments([event]) });
-      webhooks?.relay.nudge('orders', id);
+      const { order, event } = newOrder(entry);
+      await orders.insertOne(order);
+      webhooks?.relay.nudge('orders', order._id);
       return event.id;
+    },
+    async placeOrders(entries) {
+      const placed = entries.map(newOrder);
+      await orders.insertMany(placed.map(({ order }) => order));
+      return placed.map(({ event }) => event.id);
     },
     async removeIntegrations() {
       const { items } = await readList(integrationStore.list(undefined));

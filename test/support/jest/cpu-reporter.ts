@@ -11,7 +11,7 @@ export interface CpuTime {
 }
 
 const root = path.join(import.meta.dirname, '../../..');
-const shown = 300;
+const shown = 40;
 
 /** Prints the files that use the most CPU time, with `TEST_CPU=on`. Other load of the machine does not count. */
 export default class CpuReporter {
