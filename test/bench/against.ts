@@ -313,7 +313,11 @@ try {
       console.log(`${load.name}: not in ${commit}`);
       continue;
     }
-    for (const connections of load.connections) rows.push(await compare(load, connections, base, now, twin));
+    for (const connections of load.connections) {
+      const row = await compare(load, connections, base, now, twin);
+      console.log(Object.values(row).join(' | '));
+      rows.push(row);
+    }
   }
   console.table(rows);
   console.log(`Resident memory after the start: ${idle}; after the load: ${await memory()}`);
