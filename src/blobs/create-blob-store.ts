@@ -1,4 +1,4 @@
-import { ProblemError } from '../errors/problem-error.ts';
+import { reasonOf } from '../errors/problem-error.ts';
 import type { BlobStore } from './blob-store.ts';
 import { createFsBlobStore } from './fs-blob-store.ts';
 import { createS3BlobStore, type S3BlobStoreOptions } from './s3-blob-store.ts';
@@ -46,11 +46,6 @@ export async function createBlobStore(storage: BlobStorage): Promise<DescribedBl
     description: `files in ${directory}`,
     explain: (error) => `Files cannot be written in ${directory} (${reasonOf(error)}).`,
   };
-}
-
-function reasonOf(error: unknown): string {
-  const cause = error instanceof ProblemError ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** The store, whose checks report when it stops working and when it works again. They also report the first failure. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, Db } from 'mongodb';
 import { CHECK_COLLECTION, DatabaseStartError } from './client.ts';
-import { ProblemError } from '../errors/problem-error.ts';
+import { reasonOf } from '../errors/problem-error.ts';
 import { isDuplicateKey, isUnavailable } from './database-errors.ts';
 import { withRetry } from './retry.ts';
 
@@ -31,9 +31,9 @@ export async function checkDatabase(db: Db): Promise<void> {
   try {
     failures = await withRetry(() => findFailures(collection), { budgetMs: BUDGET_MS, attempts: 3 });
   } catch (error) {
-    const cause = error instanceof ProblemError ? error.cause : error;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new DatabaseStartError(`The database stopped answering while it was checked: ${reason}`, { cause });
+    throw new DatabaseStartError(`The database stopped answering while it was checked: ${reasonOf(error)}`, {
+      cause: error,
+    });
   }
   if (failures.length === 0) return;
   throw new DatabaseStartError(
@@ -61,7 +61,7 @@ async function attempt(name: string, check: Check, collection: Collection<Probe>
     return [];
   } catch (error) {
     if (isUnavailable(error)) throw error;
-    return [`- ${name}: ${error instanceof Error ? error.message : String(error)}`];
+    return [`- ${name}: ${reasonOf(error)}`];
   } finally {
     await collection.deleteMany({ _id: { $gte: run, $lt: `${run}~` } }).catch(() => undefined);
   }

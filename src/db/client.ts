@@ -13,7 +13,7 @@ import type { DatabaseLog } from './log.ts';
 import { watchPool, type DatabaseObserver } from './pool-watch.ts';
 import { withRetry } from './retry.ts';
 import { abortable } from '../runtime/abortable.ts';
-import { hasCode } from '../runtime/system-error.ts';
+import { hasCode, messageOf } from '../runtime/system-error.ts';
 
 /** Milliseconds to wait for a first answer at start before giving up. */
 const START_LIMIT_MS = 30_000;
@@ -135,7 +135,7 @@ function createClient({ uri, poolSize = 50, isForLongCommands = false }: Connect
     });
   } catch (error) {
     // The error is not passed on as the cause, because the parser's message can quote the URI.
-    const reason = withoutCredentials(describe(error), uri);
+    const reason = withoutCredentials(messageOf(error), uri);
     throw new DatabaseStartError(`The database URI is not a valid MongoDB connection string: ${reason}`);
   }
 }
@@ -159,15 +159,15 @@ async function waitForAnswer(
         throw new DatabaseStartError(`The database at ${hosts} refused the credentials in its URI.`, { cause: error });
       }
       if (isPermanent(error) || (!isUnavailable(error) && !isNameLookup(error))) {
-        throw new DatabaseStartError(`The database at ${hosts} cannot be used: ${describe(error)}`, { cause: error });
+        throw new DatabaseStartError(`The database at ${hosts} cannot be used: ${messageOf(error)}`, { cause: error });
       }
       if (performance.now() + START_PAUSE_MS >= end) {
         throw new DatabaseStartError(
-          `The database at ${hosts} did not answer within ${Math.round(startLimitMs / 1_000)} s: ${describe(error)}`,
+          `The database at ${hosts} did not answer within ${Math.round(startLimitMs / 1_000)} s: ${messageOf(error)}`,
           { cause: error },
         );
       }
-      log.warn({ hosts, reason: describe(error) }, 'the database does not answer yet; retrying');
+      log.warn({ hosts, reason: messageOf(error) }, 'the database does not answer yet; retrying');
       await sleep(START_PAUSE_MS, undefined, { signal });
     }
   }
@@ -203,8 +203,4 @@ const certificateErrors = [
 /** `mongodb+srv` uses DNS, whose errors are not driver errors. A name may appear while a cluster starts. */
 function isNameLookup(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'syscall' in error && /^query/.test(String(error.syscall));
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

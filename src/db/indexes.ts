@@ -1,5 +1,6 @@
 import { MongoServerError, type Db, type IndexDescription } from 'mongodb';
 import { ProblemError } from '../errors/problem-error.ts';
+import { messageOf } from '../runtime/system-error.ts';
 import { DatabaseStartError } from './client.ts';
 import { isDuplicateKey, isUnavailable } from './database-errors.ts';
 import { withRetry } from './retry.ts';
@@ -136,8 +137,4 @@ function explain(error: unknown, collection: string, index: string): Error {
     return new DatabaseStartError(`${where} must be unique, but documents in the collection share a value.`, options);
   }
   return new DatabaseStartError(`${where} cannot be created: ${messageOf(error)}`, options);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

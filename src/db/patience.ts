@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProblemError } from '../errors/problem-error.ts';
+import { ProblemError, reasonOf } from '../errors/problem-error.ts';
 import { DatabaseStartError } from './client.ts';
 import { isUnavailable } from './database-errors.ts';
 
@@ -36,10 +36,4 @@ export async function patiently<Result>(work: () => Promise<Result>, options: Pa
 export function isTemporary(error: unknown): boolean {
   if (error instanceof DatabaseStartError) return isTemporary(error.cause);
   return isUnavailable(error) || (error instanceof ProblemError && error.type === 'database-unavailable');
-}
-
-/** What the database or the driver said. */
-export function reasonOf(error: unknown): string {
-  const cause = error instanceof ProblemError ? (error.cause ?? error) : error;
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,5 +1,6 @@
 import type { components } from '../../generated/types.ts';
 import { problems, type ProblemType } from '../../generated/problems.ts';
+import { messageOf } from '../runtime/system-error.ts';
 
 /**
  * One mistake in a request and its place: a JSON pointer into the body (`#/messages/0/role`), a parameter or a header.
@@ -53,6 +54,11 @@ export class ProblemError extends Error {
     this.headers = options.headers ?? {};
     this.extensions = options.extensions ?? {};
   }
+}
+
+/** The message of an error, or of the cause of a problem: what the database, the storage or its driver said. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error instanceof ProblemError ? (error.cause ?? error) : error);
 }
 
 /** What the provider answered whose failure the problem is. */

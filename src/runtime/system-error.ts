@@ -11,3 +11,8 @@ export function codeOf(error: unknown): string | undefined {
 export function hasCode(error: unknown, code: string): boolean {
   return codeOf(error) === code;
 }
+
+/** The message of an error, or the text of another value that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startEmbeddedDatabase } from '../../src/db/embedded/embedded-database.ts';
 import type { EngineId } from '../../src/db/embedded/engines.ts';
+import { withFileLock } from '../../src/db/embedded/file-lock.ts';
 import { isRunning } from '../../src/db/embedded/processes.ts';
 import { fakeProgram } from '../support/fake-programs.ts';
 import { recordingLog } from '../support/log.ts';
@@ -41,6 +42,7 @@ interface Paths {
 interface Case {
   readonly title: string;
   readonly engine: EngineId;
+  /** @returns a function that ends what another process does, if there is one */
   prepare(paths: Paths): Promise<unknown>;
   /** Whether the start waits for what is to be canceled. */
   isWaiting(paths: Paths, log: readonly string[]): unknown;
@@ -109,20 +111,26 @@ const cases: Case[] = [
     engine: 'mongod',
     async prepare({ dataDir }) {
       await mkdir(join(dataDir, 'database'), { recursive: true });
-      const holder = { pid: process.ppid, startedAt: 0, token: 'parent' };
-      await writeFile(join(dataDir, 'database', 'lock'), JSON.stringify(holder));
+      const held = Promise.withResolvers<unknown>();
+      void withFileLock(join(dataDir, 'database', 'starting.lock'), () => held.promise);
+      return held.resolve;
     },
     isWaiting: (_paths, log) => log.some((line) => line.startsWith('waiting for another process')),
-    remains: ['lock'],
+    remains: [],
   },
 ];
+
+async function installLocks(cacheDir: string): Promise<string[]> {
+  const names = await readdir(cacheDir).catch(() => []);
+  return names.filter((name) => name.endsWith('-lock')).map((name) => join(cacheDir, name));
+}
 
 describe('a start of the embedded database that is canceled', () => {
   it.each(cases)('ends $title, and leaves nothing running or locked', async (example) => {
     const own = await mkdtemp(join(folder, 'start-'));
     const paths = { dataDir: join(own, 'data'), cacheDir: join(own, 'cache'), bin: join(own, 'bin') };
     const all: Paths = { ...paths, pidFile: join(own, 'pid') };
-    await example.prepare(all);
+    const release = await example.prepare(all);
     const log = recordingLog();
     const canceling = new AbortController();
     const starting = startEmbeddedDatabase({
@@ -146,14 +154,16 @@ describe('a start of the embedded database that is canceled', () => {
     expect(error instanceof Error && error.name === 'AbortError' ? error.cause : error).toBe(reason);
 
     const database = join(all.dataDir, 'database');
-    const always = ['secantusd.toml', 'users'];
-    expect((await readdir(database)).filter((name) => name !== 'server.log.previous')).toEqual(
+    if (typeof release === 'function') release();
+    const always = ['secantusd.toml', 'starting.lock'];
+    expect((await readdir(database)).filter((name) => !/^server.log.previous$|-journal$/.test(name))).toEqual(
       [...always, ...example.remains].sort(),
     );
-    expect(await readdir(join(database, 'users'))).toEqual([]);
+    for (const lock of [join(database, 'starting.lock'), ...(await installLocks(all.cacheDir))]) {
+      expect(await withFileLock(lock, () => Promise.resolve('free'), { limitMs: 0 })).toBe('free');
+    }
     if (await exists(all.pidFile)) expect(isRunning(Number(await readFile(all.pidFile, 'utf8')))).toBe(false);
     // The next start is allowed to try it again immediately.
     expect(await exists(join(all.cacheDir, 'mongod-download-failed.json'))).toBe(false);
-    expect((await readdir(all.cacheDir).catch(() => [])).filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 });

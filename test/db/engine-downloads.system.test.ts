@@ -46,13 +46,7 @@ afterAll(async () => {
 
 describe('the download of a mongod', () => {
   const download = (name: string, at: string): Promise<string> =>
-    downloadMongod({
-      cacheDir: join(folder, name),
-      env,
-      log: silentLog,
-      version: MONGOD_VERSION,
-      now: () => new Date(at),
-    });
+    downloadMongod({ cacheDir: join(folder, name), env, log: silentLog, now: () => new Date(at) }, MONGOD_VERSION);
 
   it('is verified, unpacked, started and found again', async () => {
     const archive = await mongodArchive();

@@ -1,6 +1,19 @@
 import { isAbsolute, join } from 'node:path';
 import { makeFolder } from '../../runtime/data-dir.ts';
+import { messageOf } from '../../runtime/system-error.ts';
+import type { DatabaseLog } from '../log.ts';
 import type { Environment } from './processes.ts';
+
+/** What downloads and installations need. */
+export interface InstallContext {
+  /** Downloads and installations, shared by all data folders of a user. */
+  cacheDir: string;
+  /** `process.env` or a replacement for it. */
+  env: Environment;
+  log: DatabaseLog;
+  /** Ends downloads and installations; the next one starts again. */
+  signal?: AbortSignal | undefined;
+}
 
 /**
  * Where downloads and installations are kept when nothing else is configured: `prompt-gateway` in the cache folder of
@@ -16,9 +29,8 @@ export async function makeCacheFolder(path: string): Promise<void> {
   try {
     await makeFolder(path);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
-      `downloads and installations cannot be stored in ${path}: set CACHE_DIR to a folder that this user can write to (${reason})`,
+      `downloads and installations cannot be stored in ${path}: set CACHE_DIR to a folder that this user can write to (${messageOf(cause)})`,
       { cause },
     );
   }

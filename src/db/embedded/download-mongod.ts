@@ -3,6 +3,7 @@
  * there, and prints `path: <path of the executable>` or `failed: <reason>` as its last line.
  */
 import { MongoBinary } from 'mongodb-memory-server-core';
+import { messageOf } from '../../runtime/system-error.ts';
 
 const [downloadDir, version] = process.argv.slice(2);
 if (downloadDir === undefined || version === undefined) throw new Error('usage: download-mongod.ts <folder> <version>');
@@ -11,8 +12,11 @@ try {
   const path = await MongoBinary.getPath({ downloadDir, version, checkMD5: true });
   process.stdout.write(`path: ${path}\n`);
 } catch (error) {
-  const reason = error instanceof Error ? error.message : String(error);
-  process.stdout.write(`failed: ${reason.split(/\s*\n\s*/).join(' ')}\n`);
+  process.stdout.write(
+    `failed: ${messageOf(error)
+      .split(/\s*\n\s*/)
+      .join(' ')}\n`,
+  );
   // An explicit exit: an unread answer would keep its connection, and so the process, open for seconds.
   process.exit(1);
 }

@@ -8,34 +8,24 @@
  * It listens on the loopback, which every user of the machine can reach. So it requires a password that only the owner
  * of the data folder can read.
  */
-import type { DatabaseLog } from '../log.ts';
+import { messageOf } from '../../runtime/system-error.ts';
 import { engineIdSchema, type EngineContext, type EngineId } from './engines.ts';
-import { withFileLock } from './file-lock.ts';
+import { isShared, shareLock, withFileLock } from './file-lock.ts';
 import { DatabaseFolder } from './folder.ts';
-import { isFull } from './free-space.ts';
 import { localUri, openProbe } from './identity.ts';
 import { EmbeddedDatabaseError, obtainServer, replaceServer } from './obtain-server.ts';
-import { isRunning, processorTimeOf, type Environment } from './processes.ts';
+import { isRunning, processorTimeOf } from './processes.ts';
 import { stopServer } from './server-process.ts';
 import { watchServer, type WatchTimes } from './watch.ts';
 
-export interface EmbeddedOptions {
+/** The signal cancels the start: what it has started is ended. After the start it has no effect. */
+export interface EmbeddedOptions extends EngineContext {
   /** The service's data folder; the database is in `database` below it. */
   dataDir: string;
-  /** For downloads and installations, shared between data folders. */
-  cacheDir: string;
-  /** `process.env` or a replacement for it: `PATH`, proxies, pip settings. */
-  env: Environment;
-  log: DatabaseLog;
   /** The engines to try for a new data folder, in this order; by default all. */
   engines?: readonly EngineId[];
-  now?: () => Date;
-  /** False for data that is not needed after a crash, as in tests: then writes are not forced to the disk. */
-  syncsWrites?: boolean;
   /** Shorter times for tests. */
   watchTimes?: WatchTimes;
-  /** Cancels the start: what it has started is ended. After the start it has no effect. */
-  signal?: AbortSignal | undefined;
 }
 
 export interface EmbeddedDatabase {
@@ -60,37 +50,30 @@ export interface EmbeddedDatabase {
 export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const { log, signal } = options;
   const folder = await openFolder(options.dataDir);
-  const starting: EngineContext = { now: () => new Date(), ...options };
-  const context: EngineContext = { ...starting, signal: undefined };
   const locked = <Result>(action: () => Promise<Result>, ending?: AbortSignal): Promise<Result> =>
-    withFileLock(folder.lockPath, action, {
+    withFileLock(folder.pathOf('starting.lock'), action, {
       signal: ending,
-      onWait: (pid) => {
-        log.info({ pid }, 'waiting for another process that is preparing the database');
+      onWait: () => {
+        log.info({}, 'waiting for another process that is preparing the database');
       },
     });
 
-  const { leave, ...first } = await locked(async () => {
-    const leave = await folder.join();
-    try {
-      return { leave, server: await obtainServer(folder, starting, options.engines ?? engineIdSchema.options) };
-    } catch (error) {
-      await leave();
-      throw error;
-    }
+  const [first, leave] = await locked(async () => {
+    const obtained = await obtainServer(folder, options, options.engines ?? engineIdSchema.options);
+    return [obtained, shareLock(folder.pathOf('users.lock'))] as const;
   }, signal);
 
-  let { server } = first;
+  let server = first;
   let lacksSpace = false;
   const unwatch = watchServer(
     {
       isRunning: () => isRunning(server.pid),
       processorTime: () => processorTimeOf(server.pid),
       openProbe: () => openProbe(server.access),
-      isFull: () => isFull(folder.path),
+      isFull: () => folder.isFull(),
       async replace() {
         try {
-          server = await locked(() => replaceServer(folder, context, server));
+          server = await locked(() => replaceServer(folder, { ...options, signal: undefined }, server));
           lacksSpace = false;
         } catch (error) {
           // The last lines of the server's log: some servers need more space to start than others.
@@ -107,12 +90,12 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
     uri: localUri(server.access),
     engine: `${server.product} (${server.engine})`,
     isProtected: server.isProtected,
-    isFull: async () => lacksSpace || (await isFull(folder.path)),
+    isFull: async () => lacksSpace || (await folder.isFull()),
     async stop() {
       await unwatch();
       await locked(async () => {
-        await leave();
-        if (await folder.hasUsers()) return;
+        leave();
+        if (isShared(folder.pathOf('users.lock'))) return;
         // Another process may have restarted the server in the meantime.
         await stopServer((await folder.readServer())?.pid ?? server.pid);
         await folder.removeServer();
@@ -125,9 +108,8 @@ async function openFolder(dataDir: string): Promise<DatabaseFolder> {
   try {
     return await DatabaseFolder.open(dataDir);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new EmbeddedDatabaseError(
-      `The folder of the database cannot be used (${reason}). Set DATA_DIR to a folder that this user can write to, or set MONGODB_URI to your own MongoDB.`,
+      `The folder of the database cannot be used (${messageOf(cause)}). Set DATA_DIR to a folder that this user can write to, or set MONGODB_URI to your own MongoDB.`,
       { cause },
     );
   }

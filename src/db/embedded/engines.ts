@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { DatabaseLog } from '../log.ts';
+import type { InstallContext } from './cache-dir.ts';
 import { findOnPath } from './find-on-path.ts';
 import { downloadMongod, MONGOD_VERSION } from './mongod-download.ts';
-import type { Environment } from './processes.ts';
 import {
   addSecantusUser,
   installSecantus,
@@ -19,16 +18,11 @@ import {
 export const engineIdSchema = z.enum(['mongod', 'mongod-download', 'secantusd-py']);
 export type EngineId = z.infer<typeof engineIdSchema>;
 
-export interface EngineContext {
-  /** Downloads and installations, shared by all data folders of a user. */
-  cacheDir: string;
-  env: Environment;
-  log: DatabaseLog;
-  now: () => Date;
+/** The signal ends starts, too. */
+export interface EngineContext extends InstallContext {
+  now?: () => Date;
   /** False for data that is not needed after a crash, as in tests: then writes are not forced to the disk. */
   syncsWrites?: boolean;
-  /** Ends downloads, installations and starts. */
-  signal?: AbortSignal | undefined;
 }
 
 export interface Engine {
@@ -59,7 +53,7 @@ export const engines: Readonly<Record<EngineId, Engine>> = {
   'mongod-download': {
     title: 'a downloaded mongod',
     version: MONGOD_VERSION,
-    locate: (context, version = MONGOD_VERSION) => downloadMongod({ ...context, version }),
+    locate: (context, version = MONGOD_VERSION) => downloadMongod(context, version),
     args: mongodArgs,
   },
   'secantusd-py': {

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { engineIdSchema, type EngineId } from './engines.ts';
-import { isMissing, readJson, writeJson, writePrivately } from './json-file.ts';
-import { isAlive, processRecordSchema, thisProcess } from './processes.ts';
+import { readIfThere, readJson, writeJson, writePrivately } from './json-file.ts';
 
 const folderRecordSchema = z.object({
   /** Also stored in the database: distinguishes this folder's server from another one on the same port. */
@@ -20,15 +18,18 @@ const serverRecordSchema = z.object({ pid: z.int().positive(), port: z.int().pos
 /** The server that was started last on a data folder. It may have ended since. */
 export type ServerRecord = z.infer<typeof serverRecordSchema>;
 
+/** With less space than this no storage engine can start, and a running one stops soon. */
+const LEAST_BYTES = 4 * 1_048_576;
+
 /**
  * The database part of a data folder:
  *
  *     database/engine.json     the folder's id and engine
  *     database/server.json     process and port of the last server
- * database/password of the server's only user; only the owner can read it
- * database/users/*.json one file for each service process that uses the server
- *     database/lock            held while a server is looked for, started or stopped
- * database/server.log the server's output since its start; server.log.previous is that of the server before
+ *     database/password        of the server's only user; only the owner can read it
+ *     database/starting.lock   held while a server is looked for, started or stopped
+ *     database/users.lock      shared by the service processes that use the server
+ *     database/server.log      the server's output since its start; server.log.previous is that of the server before
  *     database/secantusd.toml  empty: without it SecantusDB looks for settings elsewhere
  *     database/<engine>/       the engine's own files
  */
@@ -42,21 +43,14 @@ export class DatabaseFolder {
   /** Opens the folder below a data folder. A missing one is created; only its owner can read it. */
   static async open(dataDir: string): Promise<DatabaseFolder> {
     const path = join(dataDir, 'database');
-    await mkdir(join(path, 'users'), { recursive: true, mode: 0o700 });
+    await mkdir(path, { recursive: true, mode: 0o700 });
     await writeFile(join(path, 'secantusd.toml'), '');
     return new DatabaseFolder(await realpath(path));
   }
 
-  get lockPath(): string {
-    return join(this.path, 'lock');
-  }
-
-  get logPath(): string {
-    return join(this.path, 'server.log');
-  }
-
-  storagePath(engine: EngineId): string {
-    return join(this.path, engine);
+  /** The path of one of the files that are described above. */
+  pathOf(name: 'starting.lock' | 'users.lock' | 'server.log' | 'password' | EngineId): string {
+    return join(this.path, name);
   }
 
   /** @throws Error when the record cannot be read: guessing an engine could begin a second database */
@@ -79,29 +73,20 @@ export class DatabaseFolder {
     return writeJson(join(this.path, 'engine.json'), record);
   }
 
-  get passwordPath(): string {
-    return join(this.path, 'password');
-  }
-
   /** The password of the server's user; undefined if no server has run with one yet. */
   async readPassword(): Promise<string | undefined> {
-    try {
-      return (await readFile(this.passwordPath, 'utf8')).trim();
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
+    return (await readIfThere(this.pathOf('password')))?.trim();
   }
 
   writePassword(password: string): Promise<void> {
-    return writePrivately(this.passwordPath, `${password}\n`);
+    return writePrivately(this.pathOf('password'), `${password}\n`);
   }
 
   /** Removes the record of an engine that did not start, so that the next one can be tried. */
   async discard(engine: EngineId): Promise<void> {
-    await rm(this.storagePath(engine), { recursive: true, force: true });
-    await rm(this.passwordPath, { force: true });
-    await rm(join(this.path, 'engine.json'), { force: true });
+    for (const name of [engine, 'password', 'engine.json']) {
+      await rm(join(this.path, name), { recursive: true, force: true });
+    }
   }
 
   /** The last server; undefined if the record is unreadable or came from another folder as a copy. */
@@ -119,25 +104,13 @@ export class DatabaseFolder {
     await rm(join(this.path, 'server.json'), { force: true });
   }
 
-  /** Records that this process uses the server. @returns a function that removes the record */
-  async join(): Promise<() => Promise<void>> {
-    const path = join(this.path, 'users', `${randomUUID()}.json`);
-    await writeJson(path, await thisProcess(this.path));
-    return () => rm(path, { force: true });
-  }
-
-  /**
-   * True while a running process uses the server. Records of processes that have ended are removed, and those that came
-   * with a copy of the folder.
-   */
-  async hasUsers(): Promise<boolean> {
-    const folder = join(this.path, 'users');
-    let living = false;
-    for (const name of await readdir(folder)) {
-      const user = processRecordSchema.safeParse(await readJson(join(folder, name)).catch(() => undefined)).data;
-      if (user !== undefined && (await isAlive(user, this.path))) living = true;
-      else await rm(join(folder, name), { force: true });
+  /** True when the file system is almost full. */
+  async isFull(): Promise<boolean> {
+    try {
+      const { bavail, bsize } = await statfs(this.path);
+      return bavail * bsize < LEAST_BYTES;
+    } catch {
+      return false;
     }
-    return living;
   }
 }

@@ -44,10 +44,8 @@ export function identify(access: Access): Promise<ServerIdentity> {
     const db = client.db(DATABASE);
     const marker = await readMarker(db);
     const build = await db.command({ buildInfo: 1 });
-    const product =
-      build['secantusVersion'] === undefined
-        ? `mongod ${String(build['version'])}`
-        : `SecantusDB ${String(build['secantusVersion'])}`;
+    const secantus = build['secantusVersion'] as string | undefined;
+    const product = secantus === undefined ? `mongod ${String(build['version'])}` : `SecantusDB ${secantus}`;
     return { folderId: marker?.folderId, product };
   });
 }
@@ -99,18 +97,13 @@ export interface ServerProbe {
    * One real read. @throws MongoServerError when the server answers that it cannot read; another error when it does not
    * answer for 2 s
    */
-  read(): Promise<void>;
+  read(): Promise<unknown>;
   close(): Promise<void>;
 }
 
 export function openProbe(access: Access): ServerProbe {
   const client = connectTo(access, { maxPoolSize: 1, retryReads: false });
-  return {
-    async read() {
-      await readMarker(client.db(DATABASE));
-    },
-    close: () => client.close(),
-  };
+  return { read: () => readMarker(client.db(DATABASE)), close: () => client.close() };
 }
 
 function readMarker(db: Db): Promise<Marker | null> {

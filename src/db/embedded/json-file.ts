@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { hasCode } from '../../runtime/system-error.ts';
+
+/** The text of a file, undefined when the file is missing. */
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
 
 /** The value in a JSON file, undefined when the file is missing. @throws SyntaxError when it is not JSON */
 export async function readJson(path: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-  return JSON.parse(text) as unknown;
+  const text = await readIfThere(path);
+  return text === undefined ? undefined : (JSON.parse(text) as unknown);
 }
 
 /** Replaces a JSON file as {@link writePrivately} does. */
@@ -24,17 +28,6 @@ export function writeJson(path: string, value: unknown): Promise<void> {
  */
 export async function writePrivately(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomUUID()}`;
-  const file = await open(temporary, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeFile(temporary, text, { flag: 'wx', mode: 0o600, flush: true });
   await rename(temporary, path);
-}
-
-/** True for the error of a file or folder that does not exist. */
-export function isMissing(error: unknown): boolean {
-  return hasCode(error, 'ENOENT');
 }

@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { DatabaseLog } from '../log.ts';
-import { makeCacheFolder } from './cache-dir.ts';
+import { messageOf } from '../../runtime/system-error.ts';
+import { makeCacheFolder, type InstallContext } from './cache-dir.ts';
 import { readJson, writeJson } from './json-file.ts';
-import { installerEnvironment, type Environment } from './processes.ts';
-import { CommandError, runCommand } from './run-command.ts';
+import { installerEnvironment } from './processes.ts';
+import { runCommand } from './run-command.ts';
 
 /**
  * The release that is downloaded. Not 8.0: a report says that a standalone mongod 8.0 loses journaled majority writes
@@ -23,15 +23,6 @@ const LIMIT_MS = 15 * 60_000;
 
 const failureSchema = z.object({ version: z.string(), at: z.iso.datetime(), reason: z.string() });
 
-export interface DownloadOptions {
-  cacheDir: string;
-  env: Environment;
-  log: DatabaseLog;
-  version: string;
-  now: () => Date;
-  signal?: AbortSignal | undefined;
-}
-
 /**
  * Downloads a mongod into the cache folder, or finds it there. mongodb-memory-server-core does this in a separate
  * process, because its attempts cannot be canceled. On a machine without access to the download host it fails within
@@ -40,8 +31,10 @@ export interface DownloadOptions {
  * @returns the path of the executable
  * @throws Error with the reason
  */
-export async function downloadMongod(options: DownloadOptions): Promise<string> {
-  const { cacheDir, version, now, signal } = options;
+export async function downloadMongod(
+  { cacheDir, env, log, signal, now = () => new Date() }: InstallContext & { now?: () => Date },
+  version: string,
+): Promise<string> {
   const downloadDir = join(cacheDir, `mongod-${version}`);
   const failureFile = join(cacheDir, 'mongod-download-failed.json');
   await makeCacheFolder(downloadDir);
@@ -51,42 +44,31 @@ export async function downloadMongod(options: DownloadOptions): Promise<string> 
   if (failure?.version === version && age >= 0 && age < FAILURE_REMEMBERED_MS) {
     throw new Error(`the download failed at ${failure.at} and is attempted once a day (${failure.reason})`);
   }
+  const script = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
   try {
-    return await download(downloadDir, options);
+    const lines = await runCommand(process.execPath, [script, downloadDir, version], {
+      env: {
+        ...installerEnvironment(env),
+        // One attempt, because the start of the service waits for it. Certificates are checked only if this is set.
+        MONGOMS_MAX_RETRIES: '1',
+        npm_config_strict_ssl: 'true',
+      },
+      signal,
+      limitMs: LIMIT_MS,
+      firstLineMs: FIRST_BYTES_MS,
+      silenceMs: SILENCE_MS,
+      onLine: (line) => {
+        if (line.startsWith('Downloading')) log.info({ engine: 'mongod' }, line.trim());
+      },
+    });
+    return (lines.at(-1) ?? '').replace(/^path: /, '');
   } catch (error) {
-    const reason = reasonOf(error);
+    const message = messageOf(error);
+    const reason = /^failed: (.*)$/m.exec(message)?.[1] ?? message;
     // The next attempt must not mistake an incomplete file for a good download.
     await rm(downloadDir, { recursive: true, force: true });
     signal?.throwIfAborted();
     await writeJson(failureFile, { version, at: now().toISOString(), reason });
     throw new Error(`the download failed: ${reason}`, { cause: error });
   }
-}
-
-async function download(downloadDir: string, options: DownloadOptions): Promise<string> {
-  const { version, env, log, signal } = options;
-  const script = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
-  const lines = await runCommand(process.execPath, [script, downloadDir, version], {
-    env: {
-      ...installerEnvironment(env),
-      // One attempt, because the start of the service waits for it. Certificates are checked only if this is set.
-      MONGOMS_MAX_RETRIES: '1',
-      npm_config_strict_ssl: 'true',
-    },
-    signal,
-    limitMs: LIMIT_MS,
-    firstLineMs: FIRST_BYTES_MS,
-    silenceMs: SILENCE_MS,
-    onLine: (line) => {
-      if (line.startsWith('Downloading')) log.info({ engine: 'mongod' }, line.trim());
-    },
-  });
-  const path = lines.at(-1)?.replace(/^path: /, '');
-  if (path === undefined) throw new Error('it printed no path');
-  return path;
-}
-
-function reasonOf(error: unknown): string {
-  const failed = error instanceof CommandError ? /^failed: (.*)/.exec(error.lastLine ?? '')?.[1] : undefined;
-  return failed ?? (error instanceof Error ? error.message : String(error));
 }

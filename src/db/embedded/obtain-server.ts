@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../runtime/system-error.ts';
 import { cacheMebibytesFor, engines, type EngineContext, type EngineId } from './engines.ts';
 import type { DatabaseFolder, FolderRecord } from './folder.ts';
-import { isFull } from './free-space.ts';
 import {
   createFirstUser,
   identify,
@@ -16,14 +16,13 @@ import {
   type Access,
   type ServerIdentity,
 } from './identity.ts';
-import { createWorkWatch, isRunning, processorTimeOf, runsWith } from './processes.ts';
+import { isRunning, processorTimeOf, runsWith } from './processes.ts';
 import { freePort, launchServer, ServerLaunchError, stopServer } from './server-process.ts';
+import { createPatience, usualWatchTimes } from './watch.ts';
 
-/** A server that is stopping or does not answer yet still holds its files. This is how long to wait for it. */
+/** Where a process cannot be examined, a server that is stopping may still hold the files. */
 const LAUNCH_ATTEMPTS = 10;
-const LAUNCH_PAUSE_MS = 1_000;
-/** Milliseconds for which a server that does not answer is looked at. */
-const BUSY_LOOK_MS = 1_000;
+const PAUSE_MS = 1_000;
 /** Milliseconds for a server that no longer works to stop after a signal. */
 const BROKEN_SERVER_LIMIT_MS = 3_000;
 
@@ -48,6 +47,16 @@ export interface RunningServer {
   /** False when every user of this machine can use it. */
   isProtected: boolean;
 }
+
+/** What the last server of a folder does. */
+type State =
+  | { status: 'answers'; server: RunningServer }
+  /** It says that it cannot read, or was never marked: its start was interrupted. It still locks the files. */
+  | { status: 'broken'; pid: number }
+  /** It runs without answering, as some servers do while they build or drop an index. */
+  | { status: 'silent'; pid: number }
+  /** It has ended, or it cannot be told whether its process is the folder's server. */
+  | { status: 'gone' };
 
 /**
  * The running server of a folder, or a new one. Called under the folder's lock.
@@ -80,8 +89,8 @@ export async function replaceServer(
 ): Promise<RunningServer> {
   const record = await folder.readRecord();
   if (record === undefined) throw new Error(`${folder.path} has lost its record of the engine.`);
-  const running = await findRunning(folder, record, access.password);
-  if (running !== undefined) return running;
+  const state = await examine(folder, record, access.password);
+  if (state.status === 'answers') return state.server;
   // Another process may have started a server since, and that one may have failed too.
   const last = (await folder.readServer())?.pid ?? pid;
   if (isRunning(last)) await stopServer(last, BROKEN_SERVER_LIMIT_MS);
@@ -93,80 +102,59 @@ async function startRecorded(
   context: EngineContext,
   record: FolderRecord,
 ): Promise<RunningServer> {
-  let failure: unknown;
-  let toldBusy = false;
-  for (let attempt = 1; attempt <= LAUNCH_ATTEMPTS; attempt += 1) {
+  let isOver: ReturnType<typeof createPatience> | undefined;
+  for (let attempts = 0; ;) {
     context.signal?.throwIfAborted();
-    const running = await findRunning(folder, record, await folder.readPassword());
-    if (running !== undefined) return running;
-    await endBrokenServer(folder, record);
-    if (await isBusy(folder, record)) {
-      if (!toldBusy) context.log.info({}, 'the database server is busy; waiting until it answers');
-      toldBusy = true;
-      // This uses up no attempts.
-      attempt -= 1;
-      continue;
+    const state = await examine(folder, record, await folder.readPassword());
+    if (state.status === 'answers') return state.server;
+    const now = performance.now();
+    if (state.status === 'silent') {
+      if (isOver === undefined) context.log.info({}, 'the database server is busy; waiting until it answers');
+      isOver ??= createPatience(usualWatchTimes, now);
+      if (!isOver(await processorTimeOf(state.pid), now)) {
+        await sleep(PAUSE_MS, undefined, { signal: context.signal });
+        continue;
+      }
     }
+    if (state.status !== 'gone') await stopServer(state.pid, BROKEN_SERVER_LIMIT_MS);
     try {
       return await launch(folder, context, record, await locateRecorded(context, record));
     } catch (error) {
       if (!(error instanceof ServerLaunchError)) throw error;
-      failure = error;
-      if (await isFull(folder.path)) break;
-      await sleep(LAUNCH_PAUSE_MS, undefined, { signal: context.signal });
+      attempts += 1;
+      const isFull = await folder.isFull();
+      if (isFull || attempts === LAUNCH_ATTEMPTS) {
+        throw new EmbeddedDatabaseError(
+          isFull
+            ? `The database in ${folder.path} cannot be started: its file system is full. Free some space and start again.`
+            : `The database in ${folder.path} cannot be started. ${error.message}\n` +
+                `If another process uses these files, it is named in ${folder.path}/server.json.`,
+          { cause: error },
+        );
+      }
+      await sleep(PAUSE_MS, undefined, { signal: context.signal });
     }
   }
-  if (await isFull(folder.path)) {
-    throw new EmbeddedDatabaseError(
-      `The database in ${folder.path} cannot be started: its file system is full. Free some space and start again.`,
-      { cause: failure },
-    );
+}
+
+async function examine(folder: DatabaseFolder, record: FolderRecord, password: string | undefined): Promise<State> {
+  const last = await folder.readServer();
+  if (last === undefined || !isRunning(last.pid)) return { status: 'gone' };
+  const { pid, port } = last;
+  const access = { port, password };
+  let failure: unknown;
+  try {
+    const identity = await identify(access);
+    if (identity.folderId === record.id) {
+      return { status: 'answers', server: await describe(pid, access, identity, record) };
+    }
+  } catch (error) {
+    failure = error;
   }
-  throw new EmbeddedDatabaseError(
-    `The database in ${folder.path} cannot be started. ${messageOf(failure)}\n` +
-      `If another process uses these files, it is named in ${folder.path}/server.json.`,
-    { cause: failure },
-  );
-}
-
-async function findRunning(
-  folder: DatabaseFolder,
-  record: FolderRecord,
-  password: string | undefined,
-): Promise<RunningServer | undefined> {
-  const server = await folder.readServer();
-  if (server === undefined || !isRunning(server.pid)) return undefined;
-  const access = { port: server.port, password };
-  const identity = await identify(access).catch(() => undefined);
-  if (identity?.folderId !== record.id) return undefined;
-  return describe(server.pid, access, identity, record);
-}
-
-/**
- * Ends a server that remained and answers that it cannot read: its storage engine has stopped, and it still locks the
- * files. Only if the process is certainly the folder's server.
- */
-async function endBrokenServer(folder: DatabaseFolder, { engine }: FolderRecord): Promise<void> {
-  const server = await folder.readServer();
-  if (server === undefined || !(await runsWith(server.pid, folder.storagePath(engine)))) return;
-  const failure: unknown = await identify({ port: server.port, password: await folder.readPassword() }).catch(
-    (error: unknown) => error,
-  );
-  if (!isBroken(failure)) return;
-  await stopServer(server.pid, BROKEN_SERVER_LIMIT_MS);
-}
-
-/**
- * Whether the folder's server runs and works without answering, as some servers do while they build or drop an index. It
- * locks the files, so no other can be started. Takes a second. On systems without /proc always false.
- */
-async function isBusy(folder: DatabaseFolder, { engine }: FolderRecord): Promise<boolean> {
-  const server = await folder.readServer();
-  if (server === undefined || !(await runsWith(server.pid, folder.storagePath(engine)))) return false;
-  const work = createWorkWatch();
-  work.hasWorked(await processorTimeOf(server.pid), performance.now());
-  await sleep(BUSY_LOOK_MS);
-  return work.hasWorked(await processorTimeOf(server.pid), performance.now());
+  // Another process may have got its number, and another server its port.
+  const isOwn = await runsWith(pid, folder.pathOf(record.engine));
+  if (!isOwn || isRefusal(failure)) return { status: 'gone' };
+  return { status: failure === undefined || isBroken(failure) ? 'broken' : 'silent', pid };
 }
 
 async function describe(
@@ -180,7 +168,6 @@ async function describe(
 
 async function locateRecorded(context: EngineContext, { engine, version }: FolderRecord): Promise<string> {
   const { title } = engines[engine];
-  let reason = 'it is not there any more';
   let cause: unknown;
   try {
     const command = await engines[engine].locate(context, version);
@@ -188,11 +175,10 @@ async function locateRecorded(context: EngineContext, { engine, version }: Folde
   } catch (error) {
     context.signal?.throwIfAborted();
     cause = error;
-    reason = messageOf(error);
   }
   throw new EmbeddedDatabaseError(
-    `This data folder was made with ${title}${version === undefined ? '' : ` (${version})`}, ` +
-      `and no other engine can read its files; but ${reason}. ${WHAT_TO_DO}`,
+    `This data folder was made with ${title}${version === undefined ? '' : ` (${version})`}, and no other engine can ` +
+      `read its files; but ${cause === undefined ? 'it is not there any more' : messageOf(cause)}. ${WHAT_TO_DO}`,
     { cause },
   );
 }
@@ -216,7 +202,7 @@ async function startFirst(
       await folder.writeRecord(record);
       return await launch(folder, context, record, command);
     } catch (error) {
-      if ((await folder.readRecord().catch(() => undefined)) !== undefined) await folder.discard(id);
+      await folder.discard(id);
       context.signal?.throwIfAborted();
       context.log.info({ engine: id }, `${title} cannot be used: ${messageOf(error)}`);
       tried.push(`- ${title}: ${messageOf(error)}`);
@@ -237,7 +223,7 @@ async function launch(
 ): Promise<RunningServer> {
   const { env, syncsWrites = true, signal } = context;
   const engine = engines[record.engine];
-  const storagePath = folder.storagePath(record.engine);
+  const storagePath = folder.pathOf(record.engine);
   const access = wanted ?? {
     port: await freePort(),
     password: await obtainPassword(folder, context, record.engine, command),
@@ -250,7 +236,7 @@ async function launch(
     args: engine.args({ port, storagePath, cacheMebibytes, auth: password !== undefined, syncsWrites }),
     port,
     storagePath,
-    logPath: folder.logPath,
+    logPath: folder.pathOf('server.log'),
     env,
     onSpawn: (spawned) => folder.writeServer({ pid: spawned, port, storagePath }),
     identify: () => identifyOwn(folder, access),
@@ -285,7 +271,7 @@ async function obtainPassword(
   if (existing !== undefined) return existing;
   const password = randomBytes(32).toString('base64url');
   try {
-    const storagePath = folder.storagePath(id);
+    const storagePath = folder.pathOf(id);
     await mkdir(storagePath, { recursive: true, mode: 0o700 });
     await engines[id].addUser?.({ command, storagePath, name: SERVER_USER, password, env, signal });
   } catch (error) {
@@ -309,14 +295,9 @@ async function identifyOwn(folder: DatabaseFolder, access: Access): Promise<Serv
   } catch (error) {
     if (!isRefusal(error)) return undefined;
     throw new EmbeddedDatabaseError(
-      `The database does not accept the password in ${folder.passwordPath}. Restore the file, ` +
-        'set DATA_DIR to another folder, or set MONGODB_URI to your own MongoDB.',
+      `The database does not accept the password in ${folder.pathOf('password')}. ${WHAT_TO_DO}`,
       { cause: error },
     );
   }
   return identify(access).catch(() => undefined);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,25 +1,21 @@
-import { access, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DatabaseLog } from '../log.ts';
-import { makeCacheFolder } from './cache-dir.ts';
+import { messageOf } from '../../runtime/system-error.ts';
+import { makeCacheFolder, type InstallContext } from './cache-dir.ts';
 import { withFileLock } from './file-lock.ts';
 import { findOnPath } from './find-on-path.ts';
-import { installerEnvironment, type Environment } from './processes.ts';
-import { CommandError, runCommand } from './run-command.ts';
+import { installerEnvironment } from './processes.ts';
+import { runCommand } from './run-command.ts';
 
 const VENV_LIMIT_MS = 2 * 60_000;
 const PIP_LIMIT_MS = 10 * 60_000;
 const PIP_SILENCE_MS = 2 * 60_000;
 
-export interface PythonPackageOptions {
+export interface PythonPackageOptions extends InstallContext {
   /** As PyPI spells it. */
   name: string;
-  cacheDir: string;
-  env: Environment;
-  log: DatabaseLog;
   version: string;
-  /** Ends the installation; the next one starts again. */
-  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -35,16 +31,16 @@ export async function installPythonPackage(options: PythonPackageOptions): Promi
   // Written last: an interrupted installation does not have it and is started again.
   const complete = join(venv, 'complete');
   const programs = join(venv, 'bin');
-  if (await exists(complete)) return programs;
+  if (existsSync(complete)) return programs;
   await makeCacheFolder(cacheDir);
   await withFileLock(
-    `${venv}.lock`,
+    `${venv}.install-lock`,
     async () => {
-      if (await exists(complete)) return;
+      if (existsSync(complete)) return;
       await install(venv, options);
       await writeFile(complete, '');
     },
-    { signal, onWait: (pid) => log.info({ pid }, `waiting for another process to finish installing ${name}`) },
+    { signal, onWait: () => log.info({}, `waiting for another process to finish installing ${name}`) },
   );
   return programs;
 }
@@ -58,8 +54,9 @@ async function install(venv: string, { name, version, env, log, signal }: Python
   try {
     await runCommand(python, ['-m', 'venv', venv], { ...settings, limitMs: VENV_LIMIT_MS });
   } catch (error) {
+    signal?.throwIfAborted();
     throw new Error(
-      `"${python} -m venv" failed (on Debian and Ubuntu it needs the package python3-venv): ${reasonOf(error)}`,
+      `"${python} -m venv" failed (on Debian and Ubuntu it needs the package python3-venv): ${messageOf(error)}`,
       { cause: error },
     );
   }
@@ -74,20 +71,7 @@ async function install(venv: string, { name, version, env, log, signal }: Python
       },
     });
   } catch (error) {
-    throw new Error(`pip could not install ${name} ${version}: ${reasonOf(error)}`, { cause: error });
-  }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof CommandError)) throw error;
-  return error.message;
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
+    signal?.throwIfAborted();
+    throw new Error(`pip could not install ${name} ${version}: ${messageOf(error)}`, { cause: error });
   }
 }

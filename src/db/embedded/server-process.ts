@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning, serverEnvironment, type Environment } from './processes.ts';
 
@@ -55,28 +56,24 @@ export async function launchServer<Identity>(launch: Launch<Identity>): Promise<
   child.on('exit', (code, signal) => (ended = `it ended with ${signal ?? `exit code ${String(code)}`}`));
   child.unref();
   await log.close();
-  if (child.pid !== undefined) await onSpawn(child.pid);
 
-  const end = performance.now() + READY_LIMIT_MS;
-  while (ended === undefined && child.pid !== undefined) {
-    if (signal?.aborted === true) {
-      await stopServer(child.pid);
-      signal.throwIfAborted();
+  const { pid } = child;
+  if (pid !== undefined) {
+    try {
+      await onSpawn(pid);
+      const end = performance.now() + READY_LIMIT_MS;
+      while (ended === undefined) {
+        signal?.throwIfAborted();
+        if (performance.now() > end) throw new ServerLaunchError(`it was not ready after ${READY_LIMIT_MS / 1_000} s`);
+        const identity = (await accepts(port)) ? await identify() : undefined;
+        if (identity !== undefined && isRunning(pid)) return { pid, identity };
+        await sleep(POLL_MS);
+      }
+    } catch (error) {
+      await stopServer(pid);
+      if (!(error instanceof ServerLaunchError)) throw error;
+      ended = error.message;
     }
-    if (performance.now() > end) {
-      await stopServer(child.pid);
-      ended = `it was not ready after ${READY_LIMIT_MS / 1_000} s`;
-      break;
-    }
-    if (await accepts(port)) {
-      const { pid } = child;
-      const identity = await identify().catch(async (error: unknown) => {
-        await stopServer(pid);
-        throw error;
-      });
-      if (identity !== undefined && isRunning(child.pid)) return { pid: child.pid, identity };
-    }
-    await sleep(POLL_MS);
   }
   const tail = (await readFile(logPath, 'utf8').catch(() => '')).trim().slice(-LOG_TAIL_CHARACTERS);
   throw new ServerLaunchError(`${command} did not start: ${ended ?? 'no process'}${tail === '' ? '' : `\n${tail}`}`);
@@ -93,32 +90,26 @@ export async function stopServer(pid: number, limitMs = TERMINATE_LIMIT_MS): Pro
 }
 
 /** A port on the loopback interface that is currently free. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => {
-        if (address !== null && typeof address === 'object') resolve(address.port);
-        else reject(new Error('the system gave no port'));
-      });
-    });
-  });
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 /** True when something listens on a port. This check is cheaper than a client that waits for its server. */
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.on('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on('error', () => {
-      resolve(false);
-    });
-  });
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

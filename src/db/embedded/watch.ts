@@ -1,8 +1,9 @@
 import type { DatabaseLog } from '../log.ts';
+import { messageOf } from '../../runtime/system-error.ts';
 import { isBroken, type ServerProbe } from './identity.ts';
 import { createWorkWatch } from './processes.ts';
 
-/** When a server is replaced, and how often one is started. Milliseconds. */
+/** When a server is replaced. Milliseconds. */
 export interface WatchTimes {
   /** Between two checks. */
   intervalMs: number;
@@ -12,20 +13,15 @@ export interface WatchTimes {
   silentForMs: number;
   /** Without an answer while it works: some servers answer nobody else while they build or drop a large index. */
   workingForMs: number;
-  /** Before the second consecutive attempt to start a server; doubles with each further attempt. */
-  firstPauseMs: number;
-  longestPauseMs: number;
-  /** A server that has worked for this long counts as healthy: the next attempt is made immediately. */
-  wellAfterMs: number;
+  /** Between two attempts to start a server. */
+  pauseMs: number;
 }
 
-const usualWatchTimes: WatchTimes = {
+export const usualWatchTimes: WatchTimes = {
   intervalMs: 1_000,
   silentForMs: 60_000,
   workingForMs: 30 * 60_000,
-  firstPauseMs: 1_000,
-  longestPauseMs: 10_000,
-  wellAfterMs: 60_000,
+  pauseMs: 3_000,
 };
 
 /** Consecutive answers that the server cannot read, after which it is replaced. */
@@ -44,9 +40,27 @@ export interface Watched {
 }
 
 /**
+ * Creates a function that tells whether a server that does not answer has to be replaced: it has neither answered nor
+ * worked for a minute, or not answered for much longer.
+ *
+ * The function takes the processor time of the server and the time of a monotonic clock.
+ */
+export function createPatience(
+  { silentForMs, workingForMs }: Pick<WatchTimes, 'silentForMs' | 'workingForMs'>,
+  lastAnswer: number,
+): (used: number | undefined, now: number) => boolean {
+  const hasWorked = createWorkWatch();
+  let lastSign = lastAnswer;
+  return (used, now) => {
+    if (hasWorked(used, now)) lastSign = now;
+    return now - lastSign >= silentForMs || now - lastAnswer >= workingForMs;
+  };
+}
+
+/**
  * Checks a server once a second with a real read: after a full disk, a storage engine refuses all commands, although
- * its process runs and answers pings. A server that has ended, cannot read, or has neither answered nor worked for a
- * minute is replaced. Failed attempts are repeated with increasing pauses.
+ * its process runs and answers pings. A server that has ended, cannot read, or does not answer is replaced. Failed
+ * attempts are repeated.
  *
  * @returns a function that stops the checks, after the work in progress
  */
@@ -59,39 +73,34 @@ export function watchServer(
   let probe: ServerProbe | undefined;
   let brokenAnswers = 0;
   let lastAnswer = monotonic();
-  let lastWork = lastAnswer;
-  const work = createWorkWatch();
-  let wellSince: number | undefined;
-  let failedAttempts = 0;
+  let isOver = createPatience(times, lastAnswer);
   let nextAttempt = 0;
   let toldFull = false;
+
+  const noteAnswer = (): void => {
+    lastAnswer = monotonic();
+    isOver = createPatience(times, lastAnswer);
+  };
 
   /** Why the server has to be replaced. */
   const findFault = async (): Promise<string | undefined> => {
     if (!watched.isRunning()) return 'has ended';
-    probe ??= watched.openProbe();
     try {
+      probe ??= watched.openProbe();
       await probe.read();
+      brokenAnswers = 0;
+      noteAnswer();
     } catch (error) {
-      wellSince = undefined;
       if (isBroken(error)) {
-        lastAnswer = monotonic();
+        noteAnswer();
         brokenAnswers += 1;
         return brokenAnswers >= BROKEN_ANSWERS ? `cannot read any more (${messageOf(error)})` : undefined;
       }
       const now = monotonic();
-      if (work.hasWorked(await watched.processorTime(), now)) lastWork = now;
-      const silentMs = now - lastAnswer;
-      const isIdle = now - Math.max(lastAnswer, lastWork) >= times.silentForMs;
-      return isIdle || silentMs >= times.workingForMs
-        ? `has not answered for ${Math.round(silentMs / 1_000)} s`
-        : undefined;
+      if (isOver(await watched.processorTime(), now)) {
+        return `has not answered for ${Math.round((now - lastAnswer) / 1_000)} s`;
+      }
     }
-    const now = monotonic();
-    brokenAnswers = 0;
-    lastAnswer = now;
-    wellSince ??= now;
-    if (now - wellSince >= times.wellAfterMs) failedAttempts = 0;
     return undefined;
   };
 
@@ -112,12 +121,9 @@ export function watchServer(
     } catch (error) {
       log.warn({ err: error }, 'the embedded database could not be restarted; retrying');
     }
-    const now = monotonic();
-    nextAttempt = now + Math.min(times.firstPauseMs * 2 ** failedAttempts, times.longestPauseMs);
-    failedAttempts += 1;
     brokenAnswers = 0;
-    lastAnswer = now;
-    wellSince = undefined;
+    noteAnswer();
+    nextAttempt = lastAnswer + times.pauseMs;
   };
 
   let check: Promise<void> | undefined;
@@ -132,8 +138,4 @@ export function watchServer(
     await check;
     await probe?.close();
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
