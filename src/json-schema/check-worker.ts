@@ -3,8 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { endOfString, findInexactNumber, isExact } from '../runtime/inexact-numbers.ts';
 import { rawJson } from '../runtime/json-text.ts';
 import type { CheckJob, CheckReport, JsonSchema } from './answer-checker.ts';
-import { draftOf, isObject, keywordOf, mapSubschemas, type Draft } from './keywords.ts';
-import { LinearPattern } from './patterns.ts';
+import { draftOf, isObject, keywordOf, mapSubschemas, readPattern, type Draft } from './keywords.ts';
 
 /** Keywords that fail because of the schemas in them. Their own mistakes come first, then those of the schemas. */
 const containers = new Set(
@@ -15,10 +14,11 @@ const containers = new Set(
 
 // This thread runs only the interpreter, which reads the patterns of a schema with `new RegExp(…)`. Its own expressions
 // are literals: they stay as they are.
-const patterns = new Map<string, LinearPattern>();
+const Expression = RegExp;
+const patterns = new Map<string, RegExp>();
 Object.assign(globalThis, {
-  RegExp: function RegExp(source: string): LinearPattern {
-    const pattern = patterns.get(source) ?? new LinearPattern(source);
+  RegExp: function RegExp(source: string): RegExp {
+    const pattern = patterns.get(source) ?? readPattern(source, Expression);
     patterns.set(source, pattern);
     return pattern;
   },
@@ -123,9 +123,7 @@ function effective(schema: Readonly<Record<string, unknown>>, draft: Draft): Sch
     Object.entries(schema).flatMap(([name, value]) => {
       const keyword = keywordOf(name, draft);
       if (keyword === undefined || keyword.annotation) return [];
-      const effectiveValue = mapSubschemas(keyword.form, value, (part) =>
-        isObject(part) ? effective(part, draft) : part,
-      );
+      const effectiveValue = mapSubschemas(keyword, value, (part) => (isObject(part) ? effective(part, draft) : part));
       return [[name, effectiveValue]];
     }),
   );

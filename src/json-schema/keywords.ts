@@ -13,97 +13,118 @@ export function draftOf(dialect: unknown): Draft | undefined {
   return drafts.get(dialect.replace(/^https?:\/\//, '').replace(/#$/, ''));
 }
 
-/** What the value of a keyword must be. */
-export type KeywordForm =
-  /** A schema for the same value as the schema that it stands in (`not`, `allOf`), or for a part of it (`items`). */
-  | 'schema'
-  | 'schemas'
-  | 'schema-map'
-  /** `dependencies` of draft-07: schemas and lists of names. */
-  | 'dependencies'
-  /** `items` of draft-07: one schema, or one for each position. */
-  | 'schema-or-schemas'
-  | 'types'
-  | 'array'
-  | 'any'
-  | 'number'
-  | 'positive-number'
-  | 'count'
-  | 'boolean'
-  | 'string'
-  | 'names'
-  | 'names-map'
-  | 'pattern'
-  | 'reference';
+/** Where the value of a keyword has schemas. `dependencies` can have lists of names instead of schemas. */
+type Nesting = 'schema' | 'schemas' | 'schema-or-schemas' | 'schema-map' | 'dependencies';
+
+/** What is wrong with the value of a keyword, apart from the schemas in it; undefined if nothing is. */
+type Rule = (value: unknown, draft: Draft) => string | undefined;
 
 export interface Keyword {
-  readonly form: KeywordForm;
-  /** Whether its schemas apply to the value itself, and not to a part of it. */
-  readonly inPlace?: true;
+  readonly nesting?: Nesting;
+  readonly rule?: Rule;
   /** The only draft that has it. */
   readonly only?: Draft;
   /** Whether it describes the value without restricting it. */
   readonly annotation?: true;
 }
 
-const annotation = (form: KeywordForm): Keyword => ({ form, annotation: true });
+const types = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string'];
+const isString = (value: unknown): value is string => typeof value === 'string';
+const isType = (value: unknown): boolean => isString(value) && types.includes(value);
+/** A list without repetitions whose entries are all of one kind. */
+const isListOf = (isEntry: (value: unknown) => boolean, value: unknown): value is unknown[] =>
+  Array.isArray(value) && value.every(isEntry) && new Set(value).size === value.length;
+
+const must =
+  (words: string, isCorrect: (value: unknown, draft: Draft) => boolean): Rule =>
+  (value, draft) =>
+    isCorrect(value, draft) ? undefined : `must be ${words}`;
+const text = must('a string', isString);
+const number = must('a number', (value) => typeof value === 'number');
+const count = must('a whole number, at least 0', (value) => Number.isInteger(value) && Number(value) >= 0);
+const list = must('a list', Array.isArray);
+const names = must('a list of different names', (value) => isListOf(isString, value));
+const lists = (mayBeSchemas: boolean): Rule =>
+  must('an object of lists of different names', (value) => {
+    const isPart = (part: unknown): boolean => isListOf(isString, part) || (mayBeSchemas && !Array.isArray(part));
+    return isObject(value) && Object.values(value).every(isPart);
+  });
+
+const schema: Keyword = { nesting: 'schema' };
+const schemas: Keyword = {
+  nesting: 'schemas',
+  rule: must('a list of at least one schema', (value) => Array.isArray(value) && value.length > 0),
+};
+const map: Keyword = { nesting: 'schema-map', rule: must('an object of schemas', isObject) };
+const note = (rule: Rule): Keyword => ({ rule, annotation: true });
 
 const keywords = new Map<string, Keyword>(
   Object.entries({
-    $ref: { form: 'reference' },
-    $defs: { form: 'schema-map' },
-    definitions: { form: 'schema-map' },
+    $ref: { rule: text },
+    $defs: map,
+    definitions: map,
 
-    type: { form: 'types' },
-    enum: { form: 'array' },
-    const: { form: 'any' },
+    type: {
+      rule: must(
+        `one of, or a list of different ones of: ${types.join(', ')}`,
+        (value) => isType(value) || (isListOf(isType, value) && value.length > 0),
+      ),
+    },
+    enum: { rule: list },
+    const: {},
 
-    not: { form: 'schema', inPlace: true },
-    if: { form: 'schema', inPlace: true },
-    then: { form: 'schema', inPlace: true },
-    else: { form: 'schema', inPlace: true },
-    allOf: { form: 'schemas', inPlace: true },
-    anyOf: { form: 'schemas', inPlace: true },
-    oneOf: { form: 'schemas', inPlace: true },
+    not: schema,
+    if: schema,
+    then: schema,
+    else: schema,
+    allOf: schemas,
+    anyOf: schemas,
+    oneOf: schemas,
 
-    properties: { form: 'schema-map' },
-    patternProperties: { form: 'schema-map' },
-    additionalProperties: { form: 'schema' },
-    unevaluatedProperties: { form: 'schema', only: '2020-12' },
-    propertyNames: { form: 'schema' },
-    minProperties: { form: 'count' },
-    maxProperties: { form: 'count' },
-    required: { form: 'names' },
-    dependentRequired: { form: 'names-map', only: '2020-12' },
-    dependentSchemas: { form: 'schema-map', inPlace: true, only: '2020-12' },
-    dependencies: { form: 'dependencies', inPlace: true },
+    properties: map,
+    patternProperties: map,
+    additionalProperties: schema,
+    unevaluatedProperties: { ...schema, only: '2020-12' },
+    propertyNames: schema,
+    minProperties: { rule: count },
+    maxProperties: { rule: count },
+    required: { rule: names },
+    dependentRequired: { rule: lists(false), only: '2020-12' },
+    dependentSchemas: { ...map, only: '2020-12' },
+    dependencies: { nesting: 'dependencies', rule: lists(true) },
 
-    prefixItems: { form: 'schemas', only: '2020-12' },
-    items: { form: 'schema-or-schemas' },
-    additionalItems: { form: 'schema', only: 'draft-07' },
-    unevaluatedItems: { form: 'schema', only: '2020-12' },
-    contains: { form: 'schema' },
-    minContains: { form: 'count', only: '2020-12' },
-    maxContains: { form: 'count', only: '2020-12' },
-    minItems: { form: 'count' },
-    maxItems: { form: 'count' },
-    uniqueItems: { form: 'boolean' },
+    prefixItems: { ...schemas, only: '2020-12' },
+    items: {
+      nesting: 'schema-or-schemas',
+      rule: must(
+        'one schema; for one schema for each position, use prefixItems, or draft-07',
+        (value, draft) => draft === 'draft-07' || !Array.isArray(value),
+      ),
+    },
+    additionalItems: { ...schema, only: 'draft-07' },
+    unevaluatedItems: { ...schema, only: '2020-12' },
+    contains: schema,
+    minContains: { rule: count, only: '2020-12' },
+    maxContains: { rule: count, only: '2020-12' },
+    minItems: { rule: count },
+    maxItems: { rule: count },
+    uniqueItems: { rule: must('true or false', (value) => typeof value === 'boolean') },
 
-    minimum: { form: 'number' },
-    maximum: { form: 'number' },
-    exclusiveMinimum: { form: 'number' },
-    exclusiveMaximum: { form: 'number' },
-    multipleOf: { form: 'positive-number' },
+    minimum: { rule: number },
+    maximum: { rule: number },
+    exclusiveMinimum: { rule: number },
+    exclusiveMaximum: { rule: number },
+    multipleOf: { rule: must('a number greater than 0', (value) => typeof value === 'number' && value > 0) },
 
-    minLength: { form: 'count' },
-    maxLength: { form: 'count' },
-    pattern: { form: 'pattern' },
+    minLength: { rule: count },
+    maxLength: { rule: count },
+    pattern: { rule: text },
 
-    title: annotation('string'),
-    description: annotation('string'),
-    format: annotation('string'),
-    examples: annotation('array'),
-    $comment: annotation('string'),
+    title: note(text),
+    description: note(text),
+    format: note(text),
+    examples: note(list),
+    $comment: note(text),
   } satisfies Record<string, Keyword>),
 );
 
@@ -118,31 +139,47 @@ export function keywordOf(name: string, draft: Draft): Keyword | undefined {
  * @param change gets a schema, and its name or index in the value unless it is the value
  */
 export function mapSubschemas(
-  form: KeywordForm,
+  { nesting }: Keyword,
   value: unknown,
   change: (schema: unknown, step?: string) => unknown,
 ): unknown {
-  switch (form) {
+  switch (nesting) {
+    case undefined:
+      return value;
     case 'schema':
       return change(value);
     case 'schemas':
-      return Array.isArray(value) ? value.map((schema: unknown, index) => change(schema, String(index))) : value;
     case 'schema-or-schemas':
-      return mapSubschemas(Array.isArray(value) ? 'schemas' : 'schema', value, change);
+      if (Array.isArray(value)) return value.map((part: unknown, index) => change(part, String(index)));
+      return nesting === 'schemas' ? value : change(value);
     case 'schema-map':
-      return mapEntries(value, change);
     case 'dependencies':
-      return mapEntries(value, (part, step) => (Array.isArray(part) ? part : change(part, step)));
-    default:
-      return value;
+      if (!isObject(value)) return value;
+      return Object.fromEntries(
+        Object.entries(value).map(([name, part]) => [name, Array.isArray(part) ? part : change(part, name)]),
+      );
   }
-}
-
-function mapEntries(value: unknown, change: (part: unknown, step: string) => unknown): unknown {
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, change(part, name)]));
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/**
+ * Reads a regular expression of a schema as ECMA-262 describes it for the flag `u`. Schemas often escape characters that
+ * this flag does not allow to be escaped, such as `\-` and `\@`: they are read without it.
+ *
+ * It can take exponential time to match. Only the threads of the checks match with it, which are stopped in time.
+ *
+ * @throws SyntaxError
+ */
+export function readPattern(source: string, Expression = RegExp): RegExp {
+  try {
+    return new Expression(source, 'u');
+  } catch (error) {
+    if (!needlessEscape.test(source)) throw error;
+    return new Expression(source);
+  }
+}
+
+const needlessEscape = /\\[!"#%&',:;<=>@_`~ -]/;

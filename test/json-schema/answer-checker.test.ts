@@ -173,15 +173,6 @@ describe('answers', () => {
 });
 
 describe('attacks', () => {
-  it('matches in linear time what takes other engines exponential time', async () => {
-    for (const pattern of ['(a+)+$', '^(a|a)*$', '(.*a){20}$', '^(([a-z])+.)+[A-Z]([a-z])+$']) {
-      // A million letters would take 2^1000000 steps.
-      expect(await check({ pattern }, `${'a'.repeat(1_000_000)}!`)).toMatchObject({ status: 'invalid' });
-    }
-    const names = { patternProperties: { '(a+)+$': false } };
-    expect(await check(names, { [`${'a'.repeat(100_000)}!`]: 1 })).toMatchObject({ status: 'valid' });
-  });
-
   it('refuses an answer that is too deep, and goes on in the same thread', async () => {
     const schema = { items: { $ref: '#' } };
     const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
@@ -264,11 +255,9 @@ describe('attacks', () => {
     ['different items', endless.schema, endless.text],
     ['1,500 branches', branches, endless.text],
     ['branches in branches', nestedBranches, `${'['.repeat(60)}${']'.repeat(60)}`],
-    [
-      'a pattern of half a million steps',
-      { pattern: 'a{1000}'.repeat(560), items: { $ref: '#' } },
-      JSON.stringify(Array.from({ length: 1000 }, () => 'a'.repeat(4000))),
-    ],
+    ['a pattern of 2^100 steps', { pattern: '^(a+)+$' }, `"${'a'.repeat(100)}!"`],
+    ['a name pattern of 2^100 steps', { patternProperties: { '^(a|a)*$': {} } }, `{"${'a'.repeat(100)}!":1}`],
+    ['repetitions of repetitions', { pattern: '((((a{1000}){1000}){1000}){1000})' }, `"${'a'.repeat(1_000_000)}"`],
   ])('stops after its time: %s', async (_, schema, json) => {
     expect(findSchemaMistakes(schema)).toEqual([]);
     const checker = newChecker({ timeoutMs: 50, threads: 1 });

@@ -61,6 +61,7 @@ describe('accepted schemas', () => {
     ['keywords of nobody', { 'x-order': 1, nullable: true, example: { $ref: 3, $id: 4 } }],
     ['values that look like schemas', { enum: [{ $ref: '#/nowhere' }], const: { pattern: '(' } }],
     ['escapes that are not needed', { pattern: '^\\d{3}\\-\\d{4}\\@[\\w\\-\\.]+\\_\\ $' }],
+    ['look-around and back-references', { pattern: '^(?!b)(?<=^)(a)\\1(?<n>c)\\k<n>$' }],
     ['characters by their number', { pattern: '^[\\u00e0-\\u00ff]\\ud83d\\ude00\\p{L}(?<name>\\x41)$' }],
   ])('%s', (_, schema) => {
     expect(findSchemaMistakes(schema)).toEqual([]);
@@ -70,9 +71,8 @@ describe('accepted schemas', () => {
 describe('refused schemas', () => {
   const list = 'must be a list of different names';
   const nowhere = 'must lead to a schema in this schema: # or #/…';
-  const endless = 'leads back to itself for the same value, without an end';
   const tooMuch = expect.stringContaining('is too much');
-  const notLinear = expect.stringContaining('must match in linear time');
+  const noExpression = 'is not a regular expression of ECMA-262 (flag u)';
   const types = expect.stringContaining('must be one of');
 
   it.each<[string, unknown, pointer: string, detail: unknown]>([
@@ -103,19 +103,6 @@ describe('refused schemas', () => {
     ['a malformed reference', { $ref: '#/%' }, '/$ref', nowhere],
     ['a dynamic reference', { $dynamicRef: '#a' }, '/$dynamicRef', 'is not supported; use $ref'],
     ['an identifier inside', { items: { $id: 'other' } }, '/items/$id', 'is supported only at the top of the schema'],
-    ['a reference to itself', { $ref: '#' }, '', endless],
-    [
-      'a reference to itself in a branch',
-      { properties: { a: { anyOf: [{ type: 'string' }, { not: { $ref: '#/properties/a' } }] } } },
-      '/properties/a/anyOf/1/not',
-      endless,
-    ],
-    [
-      'references in a circle',
-      { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { allOf: [{ $ref: '#/$defs/a' }] } } },
-      '/$defs/b/allOf/0',
-      endless,
-    ],
 
     ['no schema', { properties: { a: 'string' } }, '/properties/a', 'must be a schema: an object, true or false'],
     ['an unknown type', { type: 'text' }, '/type', types],
@@ -146,25 +133,14 @@ describe('refused schemas', () => {
     ['properties in a list', { properties: [] }, '/properties', 'must be an object of schemas'],
     ['a description that is none', { description: 1 }, '/description', 'must be a string'],
 
-    ['a pattern that is none', { pattern: '(' }, '/pattern', 'is not a regular expression of ECMA-262 (flag u)'],
+    ['a pattern that is none', { pattern: '(' }, '/pattern', noExpression],
+    ['one with an escape that is not needed', { pattern: '\\-(' }, '/pattern', noExpression],
     ['a pattern that is a number', { pattern: 1 }, '/pattern', 'must be a string'],
+    ['a name pattern that is none', { patternProperties: { 'a/b[': {} } }, '/patternProperties/a~1b[', noExpression],
     [
-      'a name pattern that is none',
-      { patternProperties: { 'a/b[': {} } },
-      '/patternProperties/a~1b[',
-      'is not a regular expression of ECMA-262 (flag u)',
-    ],
-    ['look-ahead', { pattern: '^(?!a)' }, '/pattern', notLinear],
-    ['look-behind', { pattern: '(?<=a)b' }, '/pattern', notLinear],
-    ['a back-reference', { pattern: '(a)\\1' }, '/pattern', notLinear],
-    ['a back-reference by name', { pattern: '(?<a>b)\\k<a>' }, '/pattern', notLinear],
-    ['1,001 repetitions', { pattern: 'a{1001}' }, '/pattern', notLinear],
-    ['repetitions of repetitions', { pattern: '((a{100}){100})' }, '/pattern', notLinear],
-    ['a pattern with too many levels', { pattern: `${'('.repeat(4000)}${')'.repeat(4000)}` }, '/pattern', notLinear],
-    [
-      'long patterns',
-      { properties: { a: { pattern: 'a'.repeat(16_000) }, b: { pattern: 'b'.repeat(385) } } },
-      '/properties/b/pattern',
+      '301 Unicode properties',
+      { pattern: '\\p{L}\\P{L}\\p{N}'.repeat(100), not: { pattern: '\\p{N}' } },
+      '/not/pattern',
       tooMuch,
     ],
   ])('%s', (_, schema, pointer, detail) => {
@@ -189,9 +165,6 @@ describe('refused schemas', () => {
 
   it('has one allowance for all schemas of a request', () => {
     const allowance = newSchemaAllowance();
-    const pattern = { pattern: 'a'.repeat(9000) };
-    expect(findSchemaMistakes(pattern, allowance)).toEqual([]);
-    expect(findSchemaMistakes(pattern, allowance)).toMatchObject([{ pointer: '/pattern' }]);
     const long = { description: 'x'.repeat(64_000) };
     const found = Array.from({ length: 20 }, () => findSchemaMistakes(long, allowance));
     expect(found.map((mistakes) => mistakes.length)).toEqual([...Array(17).fill(0), 1, 1, 1]);
