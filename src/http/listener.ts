@@ -24,7 +24,7 @@ export interface ConnectionLimits {
   readonly request: number;
   /** Between two checks for late requests: the answer can be late by this time. */
   readonly check: number;
-  /** Without receiving any part of an answer. After this time the connection is closed. */
+  /** Without receiving any part of an answer, or 4 MiB of a long one. After this time the connection is closed. */
   readonly answer: number;
 }
 
@@ -103,7 +103,7 @@ export function createHttpServer(
   const looks = setInterval(() => {
     const now = performance.now();
     for (const connection of connections.values()) {
-      if (connection.stalledFor(now) >= answer) connection.socket.destroy();
+      if (connection.isStalled(now, answer)) connection.socket.destroy();
     }
   }, answer / 12).unref();
   server.on('close', () => {
