@@ -40,7 +40,10 @@ export interface MemoryQueueOptions {
   readonly maxWaitingPerKey: number;
   /** The longest time that a request waits, in milliseconds. */
   readonly waitLimitMs: number;
-  /** How long smaller requests may overtake one that has no room, in milliseconds. */
+  /**
+   * How long other requests may overtake one that has no room, in milliseconds. After that they may still have a quarter
+   * of the memory, so that a large request neither delays small ones of other keys nor waits for them for ever.
+   */
   readonly patienceMs: number;
 }
 
@@ -60,7 +63,8 @@ interface Waiting {
   readonly key: string;
   readonly bytes: number;
   readonly since: number;
-  readonly enter: () => void;
+  /** @param overtakes whether it comes before one that has waited for long */
+  readonly enter: (overtakes: boolean) => void;
 }
 
 export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
@@ -70,6 +74,8 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
   const waitingByKey = new Map<string, Set<Waiting>>();
   const growing = new Set<Waiting>();
   let free = capacity;
+  /** Bytes that requests may still have that overtake one that has waited for long. */
+  let freeToOvertake = capacity / 4;
   let holders = 0;
   let waiting = 0;
 
@@ -86,31 +92,38 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
   const letIn = (): void => {
     for (const next of growing) {
       if (next.bytes > free && growing.size < holders) return;
-      next.enter();
+      next.enter(false);
     }
-    for (let next = nextWaiting(); next !== undefined; next = nextWaiting()) next.enter();
+    while (letNextIn());
   };
 
-  const nextWaiting = (): Waiting | undefined => {
+  const letNextIn = (): boolean => {
     const heads = [...waitingByKey.values()]
       .flatMap(([head]) => head ?? [])
       .filter(mayHave)
       .sort((one, other) => heldBy(one.key) - heldBy(other.key));
     const now = performance.now();
+    let overtakes = false;
     for (const head of heads) {
-      if (head.bytes <= free) return head;
-      if (now - head.since > patienceMs) return undefined;
+      if (head.bytes <= (overtakes ? Math.min(free, freeToOvertake) : free)) {
+        head.enter(overtakes);
+        return true;
+      }
+      overtakes ||= now - head.since > patienceMs;
     }
-    return undefined;
+    return false;
   };
 
-  /** @param join adds the request to those that wait; returns what takes it out again */
+  /**
+   * @param join adds the request to those that wait; returns what takes it out again
+   * @returns whether it has overtaken one that has waited for long
+   */
   const wait = (
     entrant: Pick<Waiting, 'key' | 'bytes'>,
     signal: AbortSignal,
     join: (waiting: Waiting) => () => void,
     onEnter: () => void = () => undefined,
-  ): Promise<void> =>
+  ): Promise<boolean> =>
     new Promise((resolve, reject) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -134,12 +147,13 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
       const forget = join({
         ...entrant,
         since: performance.now(),
-        enter() {
+        enter(overtakes) {
           end();
           // Immediately, so that the memory is never free in between.
           take(entrant.key, entrant.bytes);
+          if (overtakes) freeToOvertake -= entrant.bytes;
           onEnter();
-          resolve();
+          resolve(overtakes);
         },
       });
       // Not before the caller waits.
@@ -158,7 +172,7 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
     };
   };
 
-  const shareOf = (key: string, bytes: number): Share => {
+  const shareOf = (key: string, bytes: number, hasOvertaken: boolean): Share => {
     let size = bytes;
     let isHeld = true;
     const giveBack = (returned: number): void => {
@@ -189,6 +203,7 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
         if (!isHeld) return;
         isHeld = false;
         holders -= 1;
+        if (hasOvertaken) freeToOvertake += bytes;
         giveBack(size);
       },
     };
@@ -207,15 +222,16 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
       const onEnter = (): void => {
         holders += 1;
       };
+      let hasOvertaken = false;
       if (waiting === 0 && mayHave(entrant) && entrant.bytes <= free) {
         take(key, entrant.bytes);
         onEnter();
       } else {
         if ((waitingByKey.get(key)?.size ?? 0) >= maxWaitingPerKey) throw new QueueFullError('key');
         if (waiting >= maxWaiting) throw new QueueFullError('all');
-        await wait(entrant, signal, joinKey, onEnter);
+        hasOvertaken = await wait(entrant, signal, joinKey, onEnter);
       }
-      return shareOf(key, entrant.bytes);
+      return shareOf(key, entrant.bytes, hasOvertaken);
     },
   };
 }

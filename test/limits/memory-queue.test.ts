@@ -73,27 +73,44 @@ describe('a queue for memory', () => {
     expect((await queue.enter('c', 20, never)).size).toBe(20);
   });
 
-  it('lets smaller requests overtake a large one, but not for ever', async () => {
-    const overtake = async (patienceMs: number): Promise<string[]> => {
-      const queue = createQueue({ patienceMs });
-      const held = await queue.enter('a', 50, never);
-      const order: string[] = [];
-      const large = queue.enter('b', 100, never).then((share) => {
-        order.push('large');
-        share.release();
-      });
-      await turn();
-      const small = queue.enter('c', 10, never).then((share) => {
-        order.push('small');
-        share.release();
-      });
-      await turn();
-      held.release();
-      await Promise.all([large, small]);
-      return order;
+  it.each([
+    ['any that has room, for a while', 60_000, 40, ['small', 'large']],
+    ['none that has more than a quarter, later', -1, 40, ['large', 'small']],
+    ['one that has less than a quarter, later', -1, 20, ['small', 'large']],
+  ])('lets smaller requests of other keys overtake a large one: %s', async (_, patienceMs, bytes, expected) => {
+    const queue = createQueue({ patienceMs });
+    const [held, more] = [await queue.enter('a', 50, never), await queue.enter('d', 50, never)];
+    const order: string[] = [];
+    const enter = async (name: string, size: number): Promise<void> => {
+      const share = await queue.enter(name, size, never);
+      order.push(name);
+      share.release();
     };
-    expect(await overtake(60_000)).toEqual(['small', 'large']);
-    expect(await overtake(-1)).toEqual(['large', 'small']);
+    const large = enter('large', 100);
+    await turn();
+    const small = enter('small', bytes);
+    await turn();
+    held.release();
+    await turn();
+    more.release();
+    await Promise.all([large, small]);
+    expect(order).toEqual(expected);
+  });
+
+  it('keeps three quarters for a large request that has waited for long, however many small ones come', async () => {
+    const queue = createQueue({ patienceMs: -1, maxWaiting: 100 });
+    const held = await queue.enter('a', 80, never);
+    const large = queue.enter('b', 75, never);
+    await turn();
+    const small = Array.from({ length: 30 }, (_, index) => queue.enter(`small-${index}`, 5, never));
+    await turn();
+    expect(queue.held).toBe(100);
+    held.release();
+    const share = await large;
+    expect([share.size, queue.held]).toEqual([75, 100]);
+    share.release();
+    for (const next of small) (await next).release();
+    expect([queue.held, queue.waiting]).toEqual([0, 0]);
   });
 
   it('gives more to who has something before others, and above the limit if all wait for more', async () => {
