@@ -28,8 +28,6 @@ export interface BlobStore {
   open(key: string, signal?: AbortSignal): Promise<OpenBlob | undefined>;
   /** Removes an object. Succeeds when there is none. */
   delete(key: string): Promise<void>;
-  /** The keys that start with a prefix, in no particular order. The prefix is empty or ends with a slash. */
-  list(prefix: string): AsyncIterable<string>;
   /**
    * Resolves if the storage can be used. The first call, and calls after a failure, store, read and remove an object.
    */
@@ -51,13 +49,6 @@ const keyPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}(\/[A-Za-z0-9_-][A-Za-z0-
  */
 export function assertBlobKey(key: string): void {
   if (!keyPattern.test(key)) throw new TypeError(`Not a blob key: ${JSON.stringify(key.slice(0, 200))}`);
-}
-
-/** @throws TypeError unless the prefix is empty or a key followed by a slash */
-export function assertBlobPrefix(prefix: string): void {
-  if (prefix === '') return;
-  if (!prefix.endsWith('/')) throw new TypeError(`A blob prefix ends with a slash: ${JSON.stringify(prefix)}`);
-  assertBlobKey(prefix.slice(0, -1));
 }
 
 /** @throws RangeError for bodies larger than `maxBlobBytes` */

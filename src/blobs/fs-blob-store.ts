@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
   assertBlobKey,
-  assertBlobPrefix,
   assertBlobSize,
   storageFull,
   storageUnavailable,
@@ -17,8 +16,6 @@ const temporaryFolder = '.tmp';
 /** Milliseconds after which a temporary file was left by a process that died. */
 const abandonedAfter = 60 * 60_000;
 const probeBytes = 4_096;
-/** A folder can disappear before it is used, when another key in it is deleted. */
-const putAttempts = 5;
 
 /**
  * Stores each object in a file of its name under a folder, which is created when needed. Several processes can share
@@ -56,12 +53,8 @@ export function createFsBlobStore(directory: string): BlobStore {
       const file = fileOf(key);
       await available(async () => {
         await unlessMissing(unlink(file));
-        await syncFolder(await removeEmptyFolders(root, dirname(file)));
+        await syncFolder(dirname(file));
       });
-    },
-    async *list(prefix) {
-      assertBlobPrefix(prefix);
-      yield* filesUnder(root, prefix);
     },
     async check() {
       await available(async () => {
@@ -102,24 +95,9 @@ function temporaryFile(root: string): string {
 async function writeDurably(root: string, file: string, body: Uint8Array): Promise<void> {
   const temporary = temporaryFile(root);
   try {
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(body);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    for (let attempt = 1; ; attempt++) {
-      await makeFolder(dirname(file));
-      const isDone = await rename(temporary, file).then(
-        () => true,
-        (error: unknown) => {
-          if (codeOf(error) === 'ENOENT' && attempt < putAttempts) return false;
-          throw error;
-        },
-      );
-      if (isDone) break;
-    }
+    await writeFile(temporary, body, { flag: 'wx', mode: 0o600, flush: true });
+    await makeFolder(dirname(file));
+    await rename(temporary, file);
     await syncFolder(dirname(file));
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
@@ -134,7 +112,7 @@ async function makeFolder(folder: string): Promise<void> {
   for (let made = folder; made.length >= firstMade.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
-/** A folder that no longer exists has no names to make durable. */
+/** A folder that does not exist has no names to make durable. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await unlessMissing(open(folder, 'r'));
   if (handle === undefined) return;
@@ -145,20 +123,6 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Removes a folder and its parents as far as they are empty. @returns the first one that remains */
-async function removeEmptyFolders(root: string, folder: string): Promise<string> {
-  let current = folder;
-  while (current !== root) {
-    const isGone = await rmdir(current).then(
-      () => true,
-      (error: unknown) => codeOf(error) === 'ENOENT',
-    );
-    if (!isGone) break;
-    current = dirname(current);
-  }
-  return current;
-}
-
 async function prepareFolder(root: string): Promise<void> {
   const folder = join(root, temporaryFolder);
   await makeFolder(folder);
@@ -166,19 +130,6 @@ async function prepareFolder(root: string): Promise<void> {
     const file = join(folder, name);
     const written = (await unlessMissing(stat(file)))?.mtimeMs ?? Infinity;
     if (Date.now() - written > abandonedAfter) await rm(file, { force: true });
-  }
-}
-
-async function* filesUnder(root: string, prefix: string): AsyncGenerator<string> {
-  const read = (): Promise<{ name: string; isFolder: boolean }[]> =>
-    available(async () => {
-      const entries = (await unlessMissing(readdir(join(root, prefix), { withFileTypes: true }))) ?? [];
-      return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
-    });
-  for (const { name, isFolder } of await read()) {
-    if (name.startsWith('.')) continue;
-    if (isFolder) yield* filesUnder(root, `${prefix}${name}/`);
-    else yield prefix + name;
   }
 }
 

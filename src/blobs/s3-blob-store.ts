@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import type * as S3 from '@aws-sdk/client-s3';
 import {
   assertBlobKey,
-  assertBlobPrefix,
   assertBlobSize,
   maxBlobBytes,
   storageFull,
@@ -109,23 +108,6 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
           if (!isMissingObject(error)) throw error;
         }
       });
-    },
-    async *list(keyPrefix) {
-      assertBlobPrefix(keyPrefix);
-      const { sdk, client } = await load();
-      let token: string | undefined;
-      do {
-        const page = await available(() =>
-          client.send(
-            new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + keyPrefix, ContinuationToken: token }),
-            within(limitMs),
-          ),
-        );
-        for (const { Key } of page.Contents ?? []) {
-          if (Key !== undefined) yield Key.slice(prefix.length);
-        }
-        token = page.NextContinuationToken;
-      } while (token !== undefined);
     },
     async check() {
       const { sdk, client } = await load();

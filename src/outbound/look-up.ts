@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { LRUCache } from 'lru-cache';
 import { readSystemNames, systemFiles, type Address, type SystemFiles, type SystemNames } from './system-files.ts';
+import { createFairQueue } from '../limits/fair-queue.ts';
 import { hasCode } from '../runtime/system-error.ts';
 import { within } from '../runtime/within.ts';
 
@@ -18,19 +18,13 @@ export interface LookUpOptions {
   readonly servers?: readonly string[] | undefined;
   /** Time limit of one look-up, in milliseconds. */
   readonly timeoutMs?: number;
-  /** Milliseconds for which a failure is remembered. */
-  readonly rememberMs?: number;
   readonly files?: SystemFiles;
   /** The system's own resolver. */
   readonly askSystem?: LookUp;
 }
 
-/** Milliseconds after which the files of the system are read again. */
-const filesAge = 5_000;
 /** How long to wait for IPv6 addresses if there are others, in milliseconds (see RFC 8305, section 3). */
 const resolutionDelay = 100;
-/** The most names whose failure is remembered. */
-const maxRemembered = 1_000;
 /** The most look-ups that can wait for the system's resolver. */
 const waitingForSystem = 16;
 
@@ -38,10 +32,9 @@ const waitingForSystem = 16;
  * Creates a look-up that names whose servers do not answer cannot block.
  *
  * `dns.lookup` works on the threads that all look-ups of the process share, and a name without an answer blocks one of
- * them for many seconds. So names are looked up as the system does it, in the hosts file, as `localhost`, and in DNS
+ * them for many seconds (`silent-names` in the hostile tests). So names are looked up as the system does it, in the hosts file, as `localhost`, and in DNS
  * with the domains of resolv.conf, but by asynchronous queries with a time limit. Callers with the same name share one
- * look-up, and failures are remembered for some seconds. Addresses are not cached, so that connections use current
- * ones.
+ * look-up. Addresses are not cached, so that connections use current ones.
  *
  * Then only names that DNS cannot know (of one label, or in `.local`) are looked up by the system's own resolver, one
  * at a time.
@@ -49,14 +42,12 @@ const waitingForSystem = 16;
 export function createLookUp({
   servers,
   timeoutMs = 3_000,
-  rememberMs = 3_000,
   files = systemFiles,
   askSystem = async (name) => (await dns.lookup(name, { all: true })) as Address[],
 }: LookUpOptions = {}): LookUp {
-  const failures = new LRUCache<string, { readonly error: unknown }>({ max: maxRemembered, ttl: rememberMs });
   const inProgress = new Map<string, Promise<readonly Address[]>>();
-  const system = oneAtATime(askSystem);
-  const readNames = createFileReader(files);
+  /** So the system's resolver never uses more than one of the threads that all look-ups share. */
+  const system = createFairQueue({ places: 1, maxWaiting: waitingForSystem });
   let resolver: { readonly of: string; readonly dns: dns.Resolver } | undefined;
 
   /** A resolver reads the system's servers when it is created, so there is a new one for each resolv.conf. */
@@ -70,7 +61,7 @@ export function createLookUp({
   };
 
   const find = async (hostname: string): Promise<readonly Address[]> => {
-    const names = await readNames();
+    const names = await readSystemNames(files);
     const name = hostname.replace(/\.$/, '');
     const known = names.hosts.get(name);
     if (known !== undefined) return known;
@@ -80,7 +71,14 @@ export function createLookUp({
       return await askInTurn(resolverFor(names), candidates(hostname, names));
     } catch (error) {
       if (!isLocal || !isUnknownName(error)) throw error;
-      return await system(name);
+      const leave = await system.enter({ key: name }).catch(() => {
+        throw lookUpError('ENOTFOUND');
+      });
+      try {
+        return await askSystem(name);
+      } finally {
+        leave();
+      }
     }
   };
 
@@ -89,9 +87,6 @@ export function createLookUp({
       return await within(timeoutMs, find(name), () => {
         throw lookUpError('ETIMEOUT');
       });
-    } catch (error) {
-      failures.set(name, { error });
-      throw error;
     } finally {
       inProgress.delete(name);
     }
@@ -99,8 +94,6 @@ export function createLookUp({
 
   return async (hostname) => {
     const name = hostname.toLowerCase();
-    const failure = failures.get(name);
-    if (failure !== undefined) throw failure.error;
     let found = inProgress.get(name);
     if (found === undefined) inProgress.set(name, (found = findInTime(name)));
     return await found;
@@ -191,31 +184,4 @@ function lookUpError(code: 'ENOTFOUND' | 'ETIMEOUT'): Error {
 
 function fits(wanted: number | 'IPv4' | 'IPv6' | undefined, family: number): boolean {
   return wanted === undefined || wanted === 0 || wanted === family || wanted === `IPv${family}`;
-}
-
-/** With this, the system's resolver never uses more than one of the threads that all look-ups share. */
-function oneAtATime(lookUp: LookUp): LookUp {
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
-  return (name) => {
-    if (waiting >= waitingForSystem) return Promise.reject(lookUpError('ENOTFOUND'));
-    waiting += 1;
-    const found = last.then(() => lookUp(name));
-    last = found
-      .catch(() => undefined)
-      .finally(() => {
-        waiting -= 1;
-      });
-    return found;
-  };
-}
-
-function createFileReader(files: SystemFiles): () => Promise<SystemNames> {
-  let present: { readonly names: Promise<SystemNames>; readonly readAt: number } | undefined;
-  return () => {
-    const at = performance.now();
-    if (present === undefined || at - present.readAt > filesAge)
-      present = { names: readSystemNames(files), readAt: at };
-    return present.names;
-  };
 }

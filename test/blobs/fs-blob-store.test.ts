@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createBlobStore } from '../../src/blobs/create-blob-store.ts';
 import { createFsBlobStore } from '../../src/blobs/fs-blob-store.ts';
-import { contentOf, describeBlobStore, keysOf, text } from './blob-store-contract.ts';
+import { contentOf, describeBlobStore, text } from './blob-store-contract.ts';
 
 const makeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'blobs-'));
 
@@ -35,33 +35,17 @@ describe('createFsBlobStore', () => {
     expect((await stat(join(folder, 'a/b.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('leaves no temporary files or empty folders behind', async () => {
+  it('leaves no temporary files behind', async () => {
     const store = createFsBlobStore(folder);
-    await store.put('a/b/c', text('x'), 'text/plain');
-    await store.put('a/d', text('y'), 'text/plain');
-    await store.delete('a/b/c');
-    expect(await readdir(folder, { recursive: true })).toEqual(expect.arrayContaining(['.tmp', 'a', 'a/d']));
-    expect(await readdir(folder, { recursive: true })).toHaveLength(3);
-    await store.delete('a/d');
-    expect(await readdir(folder, { recursive: true })).toEqual(['.tmp']);
+    await store.put('a/b', text('x'), 'text/plain');
+    await store.put('a/c', text('y'), 'text/plain');
+    await store.delete('a/b');
+    expect((await readdir(folder, { recursive: true })).sort()).toEqual(['.tmp', 'a', 'a/c']);
   });
 
   it('sees what another store on the same folder wrote', async () => {
     await createFsBlobStore(folder).put('shared', text('x'), 'text/plain');
     expect(await contentOf(createFsBlobStore(folder), 'shared')).toEqual(text('x'));
-  });
-
-  it('puts into a folder that other processes keep emptying', async () => {
-    const store = createFsBlobStore(folder);
-    const rounds = Array.from({ length: 100 }, (_, index) => index);
-    await Promise.all([
-      ...rounds.map(async (index) => {
-        await store.put(`busy/${index}`, text('x'), 'text/plain');
-        await store.delete(`busy/${index}`);
-      }),
-      store.put('busy/kept', text('kept'), 'text/plain'),
-    ]);
-    expect(await keysOf(store, '')).toEqual(['busy/kept']);
   });
 
   it('removes temporary files of processes that ended long ago, and no others', async () => {
@@ -73,7 +57,6 @@ describe('createFsBlobStore', () => {
     const store = createFsBlobStore(folder);
     await store.put('a', text('x'), 'text/plain');
     expect(await readdir(join(folder, '.tmp'))).toEqual(['new']);
-    expect(await keysOf(store, '')).toEqual(['a']);
   });
 
   it('answers storage-unavailable while the file system refuses, and recovers', async () => {
@@ -108,7 +91,7 @@ describe('createFsBlobStore', () => {
       const store = createFsBlobStore(folder);
       const acknowledged = output.split('\n').slice(0, -1).map(Number);
       expect(acknowledged.length).toBeGreaterThan(0);
-      for (const key of await keysOf(store, '')) {
+      for (const key of (await readdir(join(folder, 'runs'))).map((name) => `runs/${name}`)) {
         const body = (await contentOf(store, key)) ?? text('');
         expect(body).toHaveLength(500_000);
         expect(new Set(body).size).toBe(1);

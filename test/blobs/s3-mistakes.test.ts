@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer as createHttpServer } from 'node:http';
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createBlobStore, tellingChecks } from '../../src/blobs/create-blob-store.ts';
 import type { S3BlobStoreOptions } from '../../src/blobs/s3-blob-store.ts';
 import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
-import { keysOf } from './blob-store-contract.ts';
 import { findVersitygw, startVersitygw } from './versitygw.ts';
 
 /** The messages for the operator about a bucket with these settings. */
@@ -32,8 +32,16 @@ describe('the messages for the operator about a bucket', () => {
     });
     await store.check();
     await store.check();
-    expect(await keysOf(store, '')).toEqual([]);
     await store.close();
+    const { endpoint, region, forcePathStyle, credentials } = storage.options;
+    const client = new S3Client({
+      endpoint: endpoint ?? '',
+      region,
+      forcePathStyle,
+      ...(credentials && { credentials }),
+    });
+    expect((await client.send(new ListObjectsV2Command({ Bucket: storage.bucket }))).Contents ?? []).toEqual([]);
+    client.destroy();
   });
 
   it('say that the bucket does not exist', async () => {
