@@ -56,7 +56,7 @@ export function withPlainPages(
   };
 
   const listsOf: Pages['listsOf'] = (toItem, { estimatesTotal = false, ...options } = {}) => {
-    const totals = createTotals();
+    const totalOf = createTotals(estimatesTotal ? estimate : count);
     return (source) => ({
       async *entries(start, most) {
         // Large documents are fetched as they are needed, not all at once.
@@ -72,10 +72,7 @@ export function withPlainPages(
           if (position !== undefined) yield [position, document === undefined ? undefined : toItem(document)];
         }
       },
-      total: () =>
-        totals.of(JSON.stringify([source.where, source.span, source.rest]), () =>
-          estimatesTotal ? estimate(source) : count(source),
-        ),
+      total: () => totalOf(source),
     });
   };
 

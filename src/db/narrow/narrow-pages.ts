@@ -73,7 +73,7 @@ export function withNarrowPages(database: Database, { pauseMs = 20 }: NarrowPage
   const { fetch, ...reads } = createFetch(idsAtOnce);
 
   const listsOf: Pages['listsOf'] = (toItem, { estimatesTotal = false, ...options } = {}) => {
-    const totals = createTotals();
+    const totalOf = createTotals(estimatesTotal ? estimate : count);
     return (source) => ({
       async *entries(start, most) {
         const found = new Map((await listPositions(source, start, most)).map((position) => [position.id, position]));
@@ -82,10 +82,7 @@ export function withNarrowPages(database: Database, { pauseMs = 20 }: NarrowPage
           if (position !== undefined) yield [position, document === undefined ? undefined : toItem(document)];
         }
       },
-      total: () =>
-        totals.of(JSON.stringify([source.where, source.span, source.rest]), () =>
-          estimatesTotal ? estimate(source) : count(source),
-        ),
+      total: () => totalOf(source),
     });
   };
 
