@@ -184,9 +184,8 @@ describe('refusals', () => {
 
   it.each<[string, unknown, string]>([
     ['an unknown type', { type: 'text' }, '/type'],
-    ['a pattern with look-ahead', { properties: { 'a/b': { pattern: '^(?=a)' } } }, '/properties/a~1b/pattern'],
+    ['a pattern that is none', { properties: { 'a/b': { pattern: '^(' } } }, '/properties/a~1b/pattern'],
     ['a reference to another document', { items: { $ref: 'https://example.com/a' } }, '/items/$ref'],
-    ['a reference to itself', { properties: { a: { $ref: '#/properties/a' } } }, '/properties/a'],
     ['33 levels', nested(32), ''],
     ['more than 64 KiB', { required: Array.from({ length: 8000 }, (_, index) => `name${index}`) }, ''],
     ['another draft', { $schema: 'https://json-schema.org/draft/2019-09/schema' }, '/$schema'],
