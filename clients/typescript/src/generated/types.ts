@@ -1972,7 +1972,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * JsonSchema
-         * @description A JSON Schema (draft-07, or 2020-12 if `$schema` is left out) of at most 64 KiB and 32 levels. References start with `#` and stay within the schema. Patterns have no look-around and no back-references. `format` is not checked. The schemas of a request have at most 1 MiB together, and their patterns about 16,000 characters.
+         * @description A JSON Schema (draft-07, or 2020-12 if `$schema` is left out) of at most 64 KiB and 32 levels. References start with `#` and stay within the schema. Patterns are regular expressions of ECMA-262. `format` is not checked. The schemas of a request have at most 1 MiB together, and 300 Unicode properties such as `\p{L}` in their patterns.
          * @example {
          *       "type": "object",
          *       "properties": {
