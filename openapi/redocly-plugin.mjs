@@ -10,6 +10,7 @@ import { completeContract } from './completion.mjs';
  */
 const boundedSchemas = () => ({
   Schema(schema, { report, location }) {
+    if (location.pointer.endsWith('/not')) return;
     const types = [schema.type].flat();
     const closed = schema.enum !== undefined || schema.const !== undefined;
     const missing = [
@@ -38,6 +39,9 @@ const lonelyRefs = () => ({
   },
 });
 
+/** Whether a schema is the whole of a file, which names it. */
+const isComponent = ({ source, pointer }) => pointer === '#/' && /[/\\]schemas[/\\][^/\\]+$/.test(source.absoluteRef);
+
 const isOtherValue = ({ $ref }) => $ref?.endsWith('/OtherValue.yaml') === true;
 
 /**
@@ -55,7 +59,6 @@ function walkSchema(schema, location, resolve, visit, parent = { node: {}, locat
     items,
     additionalProperties,
     propertyNames,
-    not,
     anyOf = [],
     oneOf = [],
     allOf = [],
@@ -64,7 +67,6 @@ function walkSchema(schema, location, resolve, visit, parent = { node: {}, locat
     items,
     additionalProperties,
     propertyNames,
-    not,
     ...anyOf,
     ...oneOf,
     ...allOf,
@@ -150,7 +152,7 @@ const inCondition = ({ pointer }) => /\/(if|then|else|not)(\/|$)/.test(pointer);
 /** What the strict ones among the generators of clients cannot read, or make wrong code of. */
 const generatorMistakes = [
   [({ type }) => [type].flat().filter((one) => one !== 'null').length > 1, 'several types: use anyOf'],
-  [({ type }) => type === 'null', 'only null: name a type beside it, or use patternProperties'],
+  [({ type }) => type === 'null', 'only null: name a type beside it, or use OnlyNull'],
   [({ properties = {} }) => Object.values(properties).includes(false), 'a member that is false: use { not: {} }'],
   [({ format, pattern }) => pattern !== undefined && /^date(-time)?$/.test(format), 'a date with a pattern'],
   [({ enum: values = [] }) => values.includes(false), 'a list of booleans: use { not: { const: true } }'],
@@ -173,14 +175,16 @@ const canBeNull = ({ type }) => [type].flat().includes('null');
 const strictGenerators = () => ({
   Schema(schema, { report, location }) {
     for (const [isMistake, message] of generatorMistakes) {
-      const allowed =
-        schema.type === 'null' && (inCondition(location) || location.pointer.includes('/patternProperties/'));
-      if (!allowed && isMistake(schema)) report({ message, location });
+      if (!inCondition(location) && isMistake(schema)) report({ message, location });
     }
     if (canBeNull(schema) && !inCondition(location)) {
       for (const { description } of untitledObjects(schema)) {
         report({ message: `an object in a schema that can be null, without a title: ${description}`, location });
       }
+    }
+    const isUnion = (schema.anyOf ?? schema.oneOf) !== undefined && schema.anyOf?.some(isOtherValue) !== true;
+    if (isUnion && schema.title === undefined && !isComponent(location) && !inCondition(location)) {
+      report({ message: 'a union without a title', location });
     }
     for (const [keyword, members] of Object.entries({ anyOf: schema.anyOf ?? [], oneOf: schema.oneOf ?? [] })) {
       for (const [index, { $ref, type, title }] of members.entries()) {
@@ -208,7 +212,6 @@ const uniqueNames = () => {
     const known = places.get(key) ?? new Map();
     places.set(key, known.set(place, { name, location }));
   };
-  const isComponent = ({ source, pointer }) => pointer === '#/' && /[/\\]schemas[/\\][^/\\]+$/.test(source.absoluteRef);
   return {
     ref: {
       leave(node, { resolve }) {

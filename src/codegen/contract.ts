@@ -160,18 +160,12 @@ export function resolve<T>(document: object, value: T): T {
 }
 
 /**
- * A copy of a schema in which `patternProperties` that only list names, such as `^(audio|image)$`, are `properties`. The
- * contract has such lists for members that can only be null, which generated clients leave out.
+ * Whether only `null` matches a schema. The contract says so by what does not match, because generators of clients cannot
+ * make a type of `type: 'null'`.
  */
-export function withListedMembers({ patternProperties, ...schema }: Schema): Schema {
-  if (patternProperties === undefined) return schema;
-  const listed = Object.entries(patternProperties as Record<string, Schema>).flatMap(([pattern, member]) => {
-    const [, names] = /^\^\(?([a-z_|]+)\)?\$$/.exec(pattern) ?? [];
-    if (names === undefined) throw new Error(`patternProperties: ${pattern} does not list names`);
-    return names.split('|').map((name) => [name, member]);
-  });
-  const properties = { ...(schema['properties'] as object), ...(Object.fromEntries(listed) as object) };
-  return { ...schema, properties };
+export function isOnlyNull({ not }: Schema): boolean {
+  const excluded = [(not as Schema | undefined)?.['type']].flat();
+  return ['boolean', 'number', 'string', 'array', 'object'].every((type) => excluded.includes(type));
 }
 
 export interface OperationEntry {

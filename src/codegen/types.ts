@@ -1,18 +1,16 @@
 import openapiTs, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
-import { withListedMembers } from './contract.ts';
+import { isOnlyNull, type Schema } from './contract.ts';
 
 /** Renders the types of an OpenAPI document. */
 export async function renderTypes(document: object): Promise<string> {
+  const nothing = ts.factory.createLiteralTypeNode(ts.factory.createNull());
+  const transform = (schema: object, { path }: { path?: string }): ts.TypeNode | undefined => {
+    if (path === '#/components/schemas/OtherValue') return ts.factory.createTypeReferenceNode('Other');
+    return isOnlyNull(schema as Schema) ? nothing : undefined;
+  };
   // A copy, because openapi-typescript changes the document.
-  const copy = JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
-    typeof value === 'object' && value !== null && 'patternProperties' in value
-      ? withListedMembers({ ...value })
-      : value,
-  ) as object;
-  const transform = (_schema: object, { path }: { path?: string }): ts.TypeNode | undefined =>
-    path === '#/components/schemas/OtherValue' ? ts.factory.createTypeReferenceNode('Other') : undefined;
-  return astToString(await openapiTs(copy as never, { alphabetize: false, transform }));
+  return astToString(await openapiTs(structuredClone(document) as never, { alphabetize: false, transform }));
 }
 
 /**

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import formats from 'ajv-formats';
 import { dateTimePattern } from '../http/contract-words.ts';
-import { listOperations, resolve, withListedMembers, type OpenApiDocument, type Schema } from './contract.ts';
+import { isOnlyNull, listOperations, resolve, type OpenApiDocument, type Schema } from './contract.ts';
 
 const definitions = 'contract';
 
@@ -118,7 +118,8 @@ function forAjv(document: OpenApiDocument, value: unknown): unknown {
       ? [key, member.replace('#/components/schemas/', `${definitions}#/$defs/`)]
       : [key, forAjv(document, member)],
   );
-  const schema = withListedMembers(Object.fromEntries(entries));
+  const schema = Object.fromEntries(entries);
+  if (isOnlyNull(value as Schema)) return { type: 'null' };
   if (schema['format'] === 'date-time') return { ...schema, pattern: dateTimePattern };
   return isNothing(schema) ? false : schema;
 }

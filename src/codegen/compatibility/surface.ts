@@ -1,7 +1,7 @@
 import {
+  isOnlyNull,
   listOperations,
   resolve,
-  withListedMembers,
   type MediaType,
   type OpenApiDocument,
   type OperationEntry,
@@ -166,12 +166,14 @@ function readSchema(document: object, schema: object, within: readonly string[] 
 
 /** The schemas without `$ref`, `allOf`, `anyOf` and `oneOf`. A value must match one of them. */
 function alternativesOf(document: object, schema: Schema): Schema[] {
-  const { allOf = [], anyOf, oneOf, ...own } = resolve(document, schema) as Record<string, Schema[] | undefined>;
+  const found = resolve(document, schema);
+  if (isOnlyNull(found)) return [{ type: 'null' }];
+  const { allOf = [], anyOf, oneOf, ...own } = found as Record<string, Schema[] | undefined>;
   const groups = [...allOf.map((part) => [part]), anyOf, oneOf].filter((group) => group !== undefined);
   return groups.reduce<Schema[]>(
-    (found, group) => {
+    (merged, group) => {
       const options = group.flatMap((option) => alternativesOf(document, option));
-      return found.flatMap((one) => options.map((other) => merge(one, other)));
+      return merged.flatMap((one) => options.map((other) => merge(one, other)));
     },
     [own],
   );
@@ -234,8 +236,7 @@ function readList(document: object, type: JsonType, values: readonly unknown[], 
 }
 
 /** The rules for values of one type. Other keywords are compared as a whole. */
-function readShape(document: object, written: Schema, type: JsonType, within: readonly string[]): Surface {
-  const schema = withListedMembers(written);
+function readShape(document: object, schema: Schema, type: JsonType, within: readonly string[]): Surface {
   const read = (below: unknown): Surface => readSchema(document, below as object, within);
   const shape: Surface = {};
   if (type === 'number' && [schema['type']].flat().includes('integer')) shape['integer'] = true;
