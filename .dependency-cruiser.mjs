@@ -128,7 +128,7 @@ export default {
   options: {
     doNotFollow: { path: ['node_modules', '(^|/)generated/', '^clients/[^/]+/dist/'] },
     // Programs of users, compiled with the published package.
-    exclude: { path: '^test/(package/project|sdks/npm)/' },
+    exclude: { path: '^test/(package/project|sdks/npm|generators/callers)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['node', 'import', 'default', 'types'] },

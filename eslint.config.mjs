@@ -19,6 +19,7 @@ export default tseslint.config(
       'clients/*/dist/**',
       'test/package/project/**',
       'test/sdks/npm/**',
+      'test/generators/callers/**',
     ],
   },
   ...tseslint.configs.strict,

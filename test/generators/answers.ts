@@ -1,20 +1,7 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { listOperations, resolve, type MediaType, type Schema } from '../../src/codegen/contract.ts';
-import { defaultCacheDir } from '../../src/db/embedded/cache-dir.ts';
-import { installPythonPackage } from '../../src/db/embedded/python-package.ts';
-import { consoleLog } from '../support/log.ts';
 import { contract } from '../support/schema-arbitraries.ts';
 
-/** The installed release. https://pypi.org/project/openapi-python-client/ */
-const version = '0.29.1';
-const run = promisify(execFile);
-const generated = path.join(import.meta.dirname, '../../generated');
-
-/** An answer that the client reads. */
+/** An answer that a generated client reads. */
 interface Answer {
   readonly operationId: string;
   readonly status: number;
@@ -22,41 +9,9 @@ interface Answer {
 }
 
 /**
- * Generates a client from the contract with openapi-python-client, which is strict. The client reads every example of
- * an answer twice: unchanged, and with a new value in each value list, as a later release may send it.
- */
-async function main(): Promise<void> {
-  const programs = await installPythonPackage({
-    name: 'openapi-python-client',
-    version,
-    cacheDir: defaultCacheDir(process.env, homedir()),
-    env: process.env,
-    log: consoleLog,
-  });
-  const folder = await mkdtemp(path.join(tmpdir(), 'python-client-'));
-  try {
-    const settings = path.join(folder, 'settings.json');
-    await writeFile(settings, JSON.stringify({ post_hooks: [] }));
-    await run(path.join(programs, 'openapi-python-client'), [
-      ...['generate', '--path', path.join(generated, 'openapi.json'), '--config', settings],
-      ...['--meta', 'none', '--output-path', path.join(folder, 'client'), '--fail-on-warning'],
-    ]);
-    const answers = path.join(folder, 'answers.json');
-    await writeFile(answers, JSON.stringify({ today: examples(false), later: examples(true) }));
-    const reading = path.join(import.meta.dirname, 'read_answers.py');
-    const { stdout } = await run(path.join(programs, 'python'), [reading, answers], {
-      env: { ...process.env, PYTHONPATH: folder },
-    });
-    process.stdout.write(stdout);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/**
  * The examples of all answers in JSON. @param later whether value lists have a value that the contract does not contain
  */
-function examples(later: boolean): Answer[] {
+export function exampleAnswers(later: boolean): Answer[] {
   return listOperations(contract).flatMap(({ operation: { operationId, responses } }) =>
     Object.entries(responses).flatMap(([status, response]) =>
       Object.entries(resolve(contract, response).content ?? {})
@@ -104,5 +59,3 @@ function isOf(part: Schema, value: object): boolean {
     ([name, member]) => properties[name]?.const === undefined || properties[name].const === member,
   );
 }
-
-await main();
