@@ -2690,11 +2690,7 @@ export interface components<Other = string & {}> {
                  * @enum {string}
                  */
                 role: "system" | "developer" | "user" | "assistant" | "tool";
-                /**
-                 * @description A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.
-                 * @example And since when?
-                 */
-                content?: string | components<Other>["schemas"]["ConversationParts"];
+                content?: components<Other>["schemas"]["ConversationContent"];
                 /** @description The calls that the assistant asked for. */
                 tool_calls?: {
                     /**
@@ -3027,6 +3023,12 @@ export interface components<Other = string & {}> {
             version?: string | null;
             variables?: components<Other>["schemas"]["StoredPromptVariables"];
         } | null;
+        /**
+         * OnlyNull
+         * @description Not supported. `null` counts as left out.
+         * @example null
+         */
+        OnlyNull: null;
         /**
          * ResponsePart
          * @description A part of a message.
@@ -3371,11 +3373,7 @@ export interface components<Other = string & {}> {
                  */
                 strict: boolean | null;
             }[];
-            /**
-             * @description `auto`, `none`, `required`, or the function that the model had to call.
-             * @example auto
-             */
-            tool_choice: string | components<Other>["schemas"]["ResponseUsedTool"];
+            tool_choice: components<Other>["schemas"]["ResponseUsedToolChoice"];
             /**
              * @description Whether the model could call several tools at the same time. `true` unless set.
              * @example true
@@ -5327,6 +5325,12 @@ export interface components<Other = string & {}> {
          */
         ConversationParts: components<Other>["schemas"]["ContentPartInput"][];
         /**
+         * ConversationContent
+         * @description A text, or a list of texts and images. The result of a tool is one text. Only an assistant's message with `tool_calls` can leave it out.
+         * @example And since when?
+         */
+        ConversationContent: string | components<Other>["schemas"]["ConversationParts"];
+        /**
          * TestError
          * @description Why a call failed: the fields of the problem that an invocation would get.
          * @example {
@@ -5431,6 +5435,12 @@ export interface components<Other = string & {}> {
              */
             name: string;
         };
+        /**
+         * ResponseUsedToolChoice
+         * @description `auto`, `none`, `required`, or the function that the model had to call.
+         * @example auto
+         */
+        ResponseUsedToolChoice: string | components<Other>["schemas"]["ResponseUsedTool"];
         /**
          * Spot
          * @description A place at a location where orders are placed, such as a table.
@@ -6257,6 +6267,12 @@ export interface components<Other = string & {}> {
             url?: string;
         }[];
         /**
+         * RenderedContent
+         * @description A text, or texts and images in their order.
+         * @example And since when?
+         */
+        RenderedContent: string | components<Other>["schemas"]["RenderedParts"];
+        /**
          * VersionStatistics
          * @description Invocations of one version of a prompt in a span of time.
          * @example {
@@ -6655,9 +6671,14 @@ export interface components<Other = string & {}> {
                  */
                 detail?: "auto" | null;
             };
-            /** @description Not supported. */
-            prompt_cache_breakpoint?: null;
+            prompt_cache_breakpoint?: components<Other>["schemas"]["OnlyNull"];
         } & (unknown & unknown & unknown))[];
+        /**
+         * ChatContent
+         * @description A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.
+         * @example And since when?
+         */
+        ChatContent: (string | null) | components<Other>["schemas"]["ChatParts"];
         /**
          * ChatToolCallInput
          * @description A call of a tool that the model asks for.
@@ -6727,6 +6748,12 @@ export interface components<Other = string & {}> {
          *     ]
          */
         ChatStops: string[];
+        /**
+         * ChatStopTexts
+         * @description Texts that end the answer. They are not part of it.
+         * @example ###
+         */
+        ChatStopTexts: (string | null) | components<Other>["schemas"]["ChatStops"];
         /**
          * ChatJsonSchema
          * @description The schema of the answer.
@@ -6815,6 +6842,12 @@ export interface components<Other = string & {}> {
             };
         };
         /**
+         * ChatToolChoice
+         * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
+         * @example auto
+         */
+        ChatToolChoice: (string | null) | components<Other>["schemas"]["ChatChosenTool"];
+        /**
          * ChatCompletionCreate
          * @description A request of OpenAI's chat completions. A member that is `null` counts as left out.
          * @example {
@@ -6851,11 +6884,7 @@ export interface components<Other = string & {}> {
                  * @enum {string}
                  */
                 role: "system" | "developer" | "user" | "assistant" | "tool";
-                /**
-                 * @description A text, or a list of texts and images. Only users send images. Only an assistant's message can have none.
-                 * @example And since when?
-                 */
-                content?: (string | null) | components<Other>["schemas"]["ChatParts"];
+                content?: components<Other>["schemas"]["ChatContent"];
                 /**
                  * @description Name of the speaker. Ignored.
                  * @example Ada
@@ -6882,9 +6911,11 @@ export interface components<Other = string & {}> {
                  *     }
                  */
                 parsed?: unknown;
-                /** @description Not supported. */
-                audio?: null;
-                /** @description Not supported; use `tool_calls` or `tool_choice`. */
+                audio?: components<Other>["schemas"]["OnlyNull"];
+                /**
+                 * @description Not supported; use `tool_calls` or `tool_choice`.
+                 * @example null
+                 */
                 function_call?: null;
             } & (unknown & unknown))[];
             /**
@@ -6907,11 +6938,7 @@ export interface components<Other = string & {}> {
              * @example 500
              */
             max_tokens?: number | null;
-            /**
-             * @description Texts that end the answer. They are not part of it.
-             * @example ###
-             */
-            stop?: (string | null) | components<Other>["schemas"]["ChatStops"];
+            stop?: components<Other>["schemas"]["ChatStopTexts"];
             /**
              * @description Makes answers repeatable, as far as the provider can.
              * @example 7
@@ -6952,11 +6979,7 @@ export interface components<Other = string & {}> {
             } | null;
             /** @description Functions that the model can ask its caller to run. The service never runs them. */
             tools?: components<Other>["schemas"]["ChatTool"][] | null;
-            /**
-             * @description Whether the model calls tools: as it decides (`auto`), never (`none`), at least one (`required`), or the one that is named.
-             * @example auto
-             */
-            tool_choice?: (string | null) | components<Other>["schemas"]["ChatChosenTool"];
+            tool_choice?: components<Other>["schemas"]["ChatToolChoice"];
             /**
              * @description Whether the answer is sent while it comes.
              * @example false
@@ -7055,18 +7078,16 @@ export interface components<Other = string & {}> {
              * @example []
              */
             functions?: unknown[] | null;
-            /** @description Not supported; use `tool_calls` or `tool_choice`. */
+            /**
+             * @description Not supported; use `tool_calls` or `tool_choice`.
+             * @example null
+             */
             function_call?: null;
-            /** @description Not supported. */
-            audio?: null;
-            /** @description Not supported. */
-            moderation?: null;
-            /** @description Not supported. */
-            prediction?: null;
-            /** @description Not supported. */
-            prompt_cache_options?: null;
-            /** @description Not supported. */
-            web_search_options?: null;
+            audio?: components<Other>["schemas"]["OnlyNull"];
+            moderation?: components<Other>["schemas"]["OnlyNull"];
+            prediction?: components<Other>["schemas"]["OnlyNull"];
+            prompt_cache_options?: components<Other>["schemas"]["OnlyNull"];
+            web_search_options?: components<Other>["schemas"]["OnlyNull"];
         };
         /**
          * ChatCompletion
@@ -7444,9 +7465,14 @@ export interface components<Other = string & {}> {
             logprobs?: unknown[] | null;
             /** @description What an SDK parsed from the text of an earlier response. Ignored. */
             parsed?: unknown;
-            /** @description Not supported. */
-            file_id?: null;
+            file_id?: components<Other>["schemas"]["OnlyNull"];
         } & (unknown & unknown & unknown))[];
+        /**
+         * ResponseMessageContent
+         * @description Of a message: a text, or a list of texts and images. Only users send images.
+         * @example What is in this picture?
+         */
+        ResponseMessageContent: string | components<Other>["schemas"]["ResponseMessageParts"];
         /**
          * ToolOutputParts
          * @example [
@@ -7470,6 +7496,12 @@ export interface components<Other = string & {}> {
              */
             text: string;
         }[];
+        /**
+         * ToolOutput
+         * @description Of a result: a text, or a list of texts, which are joined.
+         * @example Customer 4711
+         */
+        ToolOutput: string | components<Other>["schemas"]["ToolOutputParts"];
         /**
          * ResponseInputItems
          * @example [
@@ -7509,11 +7541,7 @@ export interface components<Other = string & {}> {
              * @example final_answer
              */
             phase?: string | null;
-            /**
-             * @description Of a message: a text, or a list of texts and images. Only users send images.
-             * @example What is in this picture?
-             */
-            content?: string | components<Other>["schemas"]["ResponseMessageParts"];
+            content?: components<Other>["schemas"]["ResponseMessageContent"];
             /**
              * @description Of a call and its result: the id that both have in common.
              * @example call_8fD2
@@ -7535,18 +7563,17 @@ export interface components<Other = string & {}> {
             };
             /** @description Of a call: what an SDK parsed from the arguments. Ignored. */
             parsed_arguments?: unknown;
-            /**
-             * @description Of a result: a text, or a list of texts, which are joined.
-             * @example Customer 4711
-             */
-            output?: string | components<Other>["schemas"]["ToolOutputParts"];
-            /** @description Not supported. */
-            async?: null;
-            /** @description Not supported. */
-            caller?: null;
-            /** @description Not supported. */
-            namespace?: null;
+            output?: components<Other>["schemas"]["ToolOutput"];
+            async?: components<Other>["schemas"]["OnlyNull"];
+            caller?: components<Other>["schemas"]["OnlyNull"];
+            namespace?: components<Other>["schemas"]["OnlyNull"];
         } & (unknown & unknown & unknown))[];
+        /**
+         * ResponseInput
+         * @description A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.
+         * @example Which of our customers wrote this?
+         */
+        ResponseInput: (string | null) | components<Other>["schemas"]["ResponseInputItems"];
         /**
          * ResponseTextSchema
          * @description JSON Schema of the answer. It is passed on as it is.
@@ -7666,10 +7693,8 @@ export interface components<Other = string & {}> {
              * @example false
              */
             defer_loading?: boolean | null;
-            /** @description Not supported. */
-            allowed_callers?: null;
-            /** @description Not supported. */
-            output_schema?: null;
+            allowed_callers?: components<Other>["schemas"]["OnlyNull"];
+            output_schema?: components<Other>["schemas"]["OnlyNull"];
         };
         /**
          * ResponseChosenTool
@@ -7713,11 +7738,7 @@ export interface components<Other = string & {}> {
              */
             model?: string | null;
             prompt?: components<Other>["schemas"]["StoredPrompt"];
-            /**
-             * @description A text of the user, or a conversation: messages, calls of tools and their results. `output` of earlier responses can be part of it. It follows the messages of a stored prompt.
-             * @example Which of our customers wrote this?
-             */
-            input?: (string | null) | components<Other>["schemas"]["ResponseInputItems"];
+            input?: components<Other>["schemas"]["ResponseInput"];
             /**
              * @description A message of the system. It comes before `input`, and after the messages of a stored prompt.
              * @example Answer in one sentence.
@@ -7802,8 +7823,7 @@ export interface components<Other = string & {}> {
                  * @enum {string|null}
                  */
                 summary?: "auto" | null;
-                /** @description Not supported. */
-                generate_summary?: null;
+                generate_summary?: components<Other>["schemas"]["OnlyNull"];
             } | null;
             /**
              * @description Whether the answer is a stream of events.
@@ -7884,21 +7904,21 @@ export interface components<Other = string & {}> {
              * @example 0
              */
             top_logprobs?: number | null;
-            /** @description Not supported. */
-            max_tool_calls?: null;
-            /** @description Not supported. */
-            context_management?: null;
-            /** @description Not supported. */
-            moderation?: null;
-            /** @description Not supported. */
-            prompt_cache_options?: null;
-            /** @description Not supported. */
-            access_programs?: null;
-            /** @description Not supported. */
-            image?: null;
-            /** @description Not supported, because responses are not stored. Send the conversation in `input`. */
+            max_tool_calls?: components<Other>["schemas"]["OnlyNull"];
+            context_management?: components<Other>["schemas"]["OnlyNull"];
+            moderation?: components<Other>["schemas"]["OnlyNull"];
+            prompt_cache_options?: components<Other>["schemas"]["OnlyNull"];
+            access_programs?: components<Other>["schemas"]["OnlyNull"];
+            image?: components<Other>["schemas"]["OnlyNull"];
+            /**
+             * @description Not supported, because responses are not stored. Send the conversation in `input`.
+             * @example null
+             */
             previous_response_id?: null;
-            /** @description Not supported, because responses are not stored. Send the conversation in `input`. */
+            /**
+             * @description Not supported, because responses are not stored. Send the conversation in `input`.
+             * @example null
+             */
             conversation?: null;
         };
         /**
@@ -13627,11 +13647,7 @@ export interface operations<Other = string & {}> {
                              * @example user
                              */
                             role: ("system" | "developer" | "user" | "assistant" | "tool") | components<Other>["schemas"]["OtherValue"];
-                            /**
-                             * @description A text, or texts and images in their order.
-                             * @example And since when?
-                             */
-                            content: string | components<Other>["schemas"]["RenderedParts"];
+                            content: components<Other>["schemas"]["RenderedContent"];
                             /** @description The calls that the assistant asked for. */
                             tool_calls?: components<Other>["schemas"]["ToolCall"][];
                             /**
