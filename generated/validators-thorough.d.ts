@@ -87,6 +87,7 @@ export const listAllDeliveriesParameters: ValidateFunction;
 export const getDeliveryParameters: ValidateFunction;
 export const listDeliveryAttemptsParameters: ValidateFunction;
 export const resendDeliveryParameters: ValidateFunction;
+export const resendDeliveryBody: ValidateFunction;
 export const getReplayParameters: ValidateFunction;
 export const listEventTypesParameters: ValidateFunction;
 export const getEventTypeSchemaParameters: ValidateFunction;

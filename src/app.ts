@@ -230,7 +230,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...catalog.operations,
     ...orders.operations,
     ...integrationFeature.operations(webhooks, statistics),
-    ...webhookOperations({ integrations, deliveries, replays, clock }),
+    ...webhookOperations({ integrations, deliveries, replays, conditions: webhooks.conditions, clock }),
     ...eventOperations(),
     ...statisticsOperations({ statistics, integrations, prompts }),
     ...serviceOperations({

@@ -2,6 +2,7 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers, OperationInput } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
+import type { Condition } from '../integrations/condition.ts';
 import type { Integration } from '../integrations/integration.ts';
 import type { Integrations } from '../integrations/integrations.ts';
 import { emptyListing, listingOf, withLookUp, type Listing } from '../lists/listing.ts';
@@ -38,7 +39,15 @@ export interface WebhookOperationsOptions {
   readonly integrations: Pick<Integrations, 'get' | 'find' | 'findMany' | 'inactiveIds' | 'requireReadable'>;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
+  /** The condition of receivers, by the ids of their integrations. */
+  readonly conditions: (integrations: readonly Integration[]) => Promise<ReadonlyMap<string, Condition>>;
   readonly clock: Clock;
+}
+
+interface Listed {
+  readonly delivery: Delivery;
+  readonly integration: Integration;
+  readonly pausedUntil: Date | undefined;
 }
 
 const deliveryPath = '/api/v1/deliveries';
@@ -48,6 +57,7 @@ export function webhookOperations({
   integrations,
   deliveries,
   replays,
+  conditions,
   clock,
 }: WebhookOperationsOptions): WebhookOperations {
   /** A delivery of an existing integration. Other deliveries will be deleted by a sweep. */
@@ -57,6 +67,19 @@ export function webhookOperations({
     if (integration !== undefined) return { delivery, integration };
     throw new ProblemError('delivery-not-found', { detail: `No delivery has the id ${id}.` });
   };
+
+  /** When the pause of a receiver that failed ends, if there is one. */
+  const pauseEnd = async (integration: Integration): Promise<Date | undefined> =>
+    (await conditions([integration])).get(integration.id)?.retryingUntil;
+
+  /** The condition of the receivers of deliveries, if any of them is pending. */
+  const statesOf = async (
+    found: readonly Delivery[],
+    known: readonly Integration[],
+  ): Promise<ReadonlyMap<string, Condition>> =>
+    found.some(({ status }) => status === 'pending') ? conditions(known) : new Map();
+  const representListed = ({ delivery, ...state }: Listed) =>
+    representListedDelivery(delivery, { ...state, now: clock.now() });
 
   /** The filter of a status in a list across integrations; undefined if no delivery can have it. */
   const statusFilter = async (
@@ -82,9 +105,11 @@ export function webhookOperations({
       const delivery = await deliveries.sendTest(integration.id, context.resourceId, context.traceparent);
       return accepted(delivery, integration);
     },
-    async resendDelivery({ path, context }) {
+    async resendDelivery({ path, body, context }) {
       const { integration } = await getDelivery(path.id);
-      return accepted(await deliveries.resend(path.id, context.resourceId), integration);
+      const isUrgent = body?.now === true;
+      const delivery = await deliveries.resend(path.id, context.resourceId, isUrgent);
+      return accepted(delivery, integration, isUrgent ? undefined : await pauseEnd(integration));
     },
 
     async createReplay({ path, body, context }) {
@@ -117,35 +142,46 @@ export function webhookOperations({
 
     listAllDeliveries(input) {
       const { integration_id: integrationId, ...query } = input.query;
-      const find = async (): Promise<ShownListing> => {
+      const find = async (): Promise<Listing<Listed>> => {
         const stored = await statusFilter(query.status, integrationId);
         if (stored === undefined) return emptyListing;
         const listing = deliveries.list({ ...filterOf(query), ...stored, integrationId });
         return withLookUp(listing, async (found) => {
           const known = await integrations.findMany(found.map((delivery) => delivery.integrationId));
+          const states = await statesOf(found, [...known.values()]);
           // Those of deleted integrations are left out until they are removed.
           return (delivery) => {
             const integration = known.get(delivery.integrationId);
-            return integration === undefined ? undefined : { delivery, integration };
+            return integration === undefined
+              ? undefined
+              : { delivery, integration, pausedUntil: states.get(integration.id)?.retryingUntil };
           };
         });
       };
-      return answerPage(input, find, ({ delivery, integration }) => representListedDelivery(delivery, integration));
+      return answerPage(input, find, representListed);
     },
     listDeliveries(input) {
       const { query } = input;
-      const find = async (): Promise<ShownListing> => {
+      const find = async (): Promise<Listing<Listed>> => {
         const integration = await integrations.get(input.path.id);
         const status = query.status === undefined ? undefined : storedStatus(query.status, integration);
         if (query.status !== undefined && status === undefined) return emptyListing;
         const listing = deliveries.list({ ...filterOf(query), status, integrationId: integration.id });
-        return withLookUp(listing, () => (delivery) => ({ delivery, integration }));
+        return withLookUp(listing, async (found) => {
+          const states = await statesOf(found, [integration]);
+          const pausedUntil = states.get(integration.id)?.retryingUntil;
+          return (delivery) => ({ delivery, integration, pausedUntil });
+        });
       };
-      return answerPage(input, find, ({ delivery, integration }) => representListedDelivery(delivery, integration));
+      return answerPage(input, find, representListed);
     },
     async getDelivery({ path }) {
       const { delivery, integration } = await getDelivery(path.id);
-      const body = representDelivery(delivery, integration);
+      const body = representDelivery(delivery, {
+        integration,
+        pausedUntil: delivery.status === 'pending' ? await pauseEnd(integration) : undefined,
+        now: clock.now(),
+      });
       return { status: 200, headers: { ETag: deliveryTag(body) }, body };
     },
     listDeliveryAttempts(input) {
@@ -162,7 +198,6 @@ export function webhookOperations({
   };
 }
 
-type ShownListing = Listing<{ delivery: Delivery; integration: Integration }>;
 type DeliveryQuery = OperationInput<'listDeliveries'>['query'];
 
 /** The filters that both lists of deliveries have, except the status. */
@@ -180,11 +215,12 @@ function filterOf({
 function accepted(
   delivery: DeliveryWithBody,
   integration: Integration,
+  pausedUntil?: Date,
 ): { status: 202; headers: { Location: string }; body: ReturnType<typeof representDelivery> } {
   return {
     status: 202,
     headers: { Location: `${deliveryPath}/${delivery.id}` },
-    body: representDelivery(delivery, integration),
+    body: representDelivery(delivery, { integration, pausedUntil, now: delivery.createdAt }),
   };
 }
 

@@ -22,10 +22,31 @@ export function storedStatus(shown: ShownStatus, { status }: Pick<Integration, '
   return shown === 'pending' && status !== 'active' ? undefined : shown;
 }
 
+/** What the representation of a delivery depends on besides the delivery. */
+export interface DeliveryState {
+  readonly integration: Integration;
+  /** When the receiver gets something again, if it gets nothing because it failed. */
+  readonly pausedUntil: Date | undefined;
+  readonly now: Date;
+}
+
+/** When the next attempt is made, as far as is known. What is due is attempted now. */
+function nextAttemptAt({ nextAttemptAt: due, createdAt }: Delivery, { pausedUntil, now }: DeliveryState): Date {
+  return new Date(Math.max(...[due ?? createdAt, pausedUntil ?? now, now].map(Number)));
+}
+
+/** Why a delivery is not attempted now. */
+function heldBy(status: ShownStatus, { pausedUntil }: DeliveryState): Schemas['DeliveryHold'] | undefined {
+  if (status === 'held') return 'pause';
+  return status === 'pending' && pausedUntil !== undefined ? 'breaker' : undefined;
+}
+
 /** A delivery as lists show it. Fields that are not set are absent. */
-export function representListedDelivery(delivery: Delivery, integration: Integration): Schemas['DeliveryListItem'] {
+export function representListedDelivery(delivery: Delivery, state: DeliveryState): Schemas['DeliveryListItem'] {
+  const { integration } = state;
   const { replayId, targetId, finishedAt } = delivery;
   const status = shownStatus(delivery.status, integration);
+  const hold = heldBy(status, state);
   return {
     id: delivery.id,
     event_id: delivery.eventId,
@@ -37,16 +58,17 @@ export function representListedDelivery(delivery: Delivery, integration: Integra
     status,
     attempt_count: delivery.attemptCount,
     ...(delivery.lastOutcome === undefined ? {} : { last_outcome: delivery.lastOutcome }),
-    ...(status === 'pending' ? { next_attempt_at: (delivery.nextAttemptAt ?? delivery.createdAt).toISOString() } : {}),
+    ...(hold === undefined ? {} : { held_by: hold }),
+    ...(status === 'pending' ? { next_attempt_at: nextAttemptAt(delivery, state).toISOString() } : {}),
     created_at: delivery.createdAt.toISOString(),
     ...(status === 'delivered' && finishedAt !== undefined ? { delivered_at: finishedAt.toISOString() } : {}),
   };
 }
 
 /** A delivery with the body that is sent. */
-export function representDelivery(delivery: DeliveryWithBody, integration: Integration): Schemas['Delivery'] {
+export function representDelivery(delivery: DeliveryWithBody, state: DeliveryState): Schemas['Delivery'] {
   return {
-    ...representListedDelivery(delivery, integration),
+    ...representListedDelivery(delivery, state),
     body: new TextDecoder().decode(delivery.body),
   };
 }

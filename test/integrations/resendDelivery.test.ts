@@ -56,7 +56,32 @@ describe('202', () => {
   it('is held while the integration is paused', async () => {
     const { path, integration } = await deliver();
     await setup.service.call('POST', `${integration}/pause`);
-    expect((await setup.service.call('POST', path)).body.status).toBe('held');
+    expect((await setup.service.call('POST', path)).body).toMatchObject({ status: 'held', held_by: 'pause' });
+  });
+});
+
+describe('a receiver that gets nothing because it failed', () => {
+  it('is shown in the answer, and gets one attempt with `now`', async () => {
+    const { path, integration } = await deliver();
+    setup.receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
+    await setup.service.call('POST', path);
+    await eventually(setup.service, integration, ({ retrying_until }) => retrying_until !== undefined);
+    const until = (await setup.service.call('GET', integration)).body.retrying_until as string;
+    setup.receiver.forget();
+
+    const held = (await setup.service.call('POST', path)).body;
+    expect(held).toMatchObject({ status: 'pending', held_by: 'breaker', attempt_count: 0 });
+    expect(Math.abs(Date.parse(held.next_attempt_at as string) - Date.parse(until))).toBeLessThan(5_000);
+    const target = `/api/v1/deliveries/${held.id as string}`;
+    expect((await setup.service.call('GET', target)).body).toMatchObject({ held_by: 'breaker' });
+    expect(setup.receiver.requests).toEqual([]);
+
+    const sent = (await setup.service.call('POST', path, { body: { now: true } })).body;
+    expect(sent).not.toHaveProperty('held_by');
+    const [request] = await setup.receiver.received(1);
+    expect(request?.headers['webhook-id']).toBe(sent.event_id);
+    // The success ends the pause.
+    await eventually(setup.service, target, ({ status }) => status === 'delivered');
   });
 });
 

@@ -115,11 +115,11 @@ describe('a resend', () => {
     await harness.settled(id, 1);
     const original = await harness.delivery(eventId, id);
     const replayId = randomUUID();
-    const resent = await webhooks.deliveries.resend(original?.id ?? '', replayId);
+    const resent = await webhooks.deliveries.resend(original?.id ?? '', replayId, false);
     expect(resent).toMatchObject({ eventId, integrationId: id, replayId, eventType: 'ORDER_PLACED' });
     expect(resent.id).not.toBe(original?.id);
     await harness.settled(id, 2);
-    expect((await webhooks.deliveries.resend(original?.id ?? '', replayId)).id).toBe(resent.id);
+    expect((await webhooks.deliveries.resend(original?.id ?? '', replayId, false)).id).toBe(resent.id);
     await new Promise((resolve) => setTimeout(resolve, 300));
     const [first, second, ...more] = receiver.requests;
     expect(more).toEqual([]);
@@ -128,7 +128,7 @@ describe('a resend', () => {
   });
 
   it('of an unknown delivery is a problem', async () => {
-    await expect(webhooks.deliveries.resend(randomUUID(), randomUUID())).rejects.toMatchObject({
+    await expect(webhooks.deliveries.resend(randomUUID(), randomUUID(), false)).rejects.toMatchObject({
       type: 'delivery-not-found',
     });
     await expect(webhooks.deliveries.attempts(randomUUID())).rejects.toMatchObject({ type: 'delivery-not-found' });

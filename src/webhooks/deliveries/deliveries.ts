@@ -20,9 +20,10 @@ export interface Deliveries {
    * Sends the event of a delivery with any status again.
    *
    * @param replayId chosen before; a repetition with the same id finds the delivery that was created
+   * @param isUrgent attempts it now, even while the circuit breaker is open
    * @throws {ProblemError} delivery-not-found
    */
-  resend(id: string, replayId: string): Promise<DeliveryWithBody>;
+  resend(id: string, replayId: string, isUrgent: boolean): Promise<DeliveryWithBody>;
   /**
    * Sends an event of type `TEST` to one existing integration. If that is not active, the event is held like any other.
    *
@@ -52,8 +53,11 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
     async attempts(id) {
       return deliveries.attempts(await get(id));
     },
-    async resend(id, replayId) {
-      return get(await replays.resend({ id: replayId, delivery: await get(id) }));
+    async resend(id, replayId, isUrgent) {
+      const delivery = await get(id);
+      const newId = await replays.resend({ id: replayId, delivery });
+      if (isUrgent) attemptNow(delivery.integrationId, newId);
+      return get(newId);
     },
     async sendTest(integrationId, eventId, traceparent) {
       const createdAt = clock.now();

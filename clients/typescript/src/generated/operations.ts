@@ -110,7 +110,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     listAll: { method: 'GET', path: '/api/v1/deliveries', input: 'query', page: true },
     get: { method: 'GET', path: '/api/v1/deliveries/{id}' },
     listAttempts: { method: 'GET', path: '/api/v1/deliveries/{id}/attempts', input: 'query', page: true },
-    resend: { method: 'POST', path: '/api/v1/deliveries/{id}/resend', key: true },
+    resend: { method: 'POST', path: '/api/v1/deliveries/{id}/resend', input: 'body', key: true },
   },
   eventTypes: {
     list: { method: 'GET', path: '/api/v1/event-types', input: 'query', page: true },

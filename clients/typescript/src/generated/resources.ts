@@ -999,10 +999,13 @@ export interface DeliveriesResource {
    * Sends the event of a delivery again, whatever its status, as a new delivery with the same event id and body. This
    * starts a replay of one delivery.
    *
+   * The answer says what will happen: `held_by` and `next_attempt_at` tell when nothing is sent now. If the receiver
+   * gets nothing because it failed (`breaker`), `now` makes one attempt anyway.
+   *
    * @param id Id of the delivery.
    * @throws {ProblemError} `delivery-not-found` (404), `idempotency-key-in-use` (409)
    */
-  resend(id: string, options?: CallOptions<'resendDelivery'>): Call<Schemas['Delivery']>;
+  resend(id: string, body?: Schemas['DeliveryResend'], options?: CallOptions<'resendDelivery'>): Call<Schemas['Delivery']>;
 }
 
 /**
