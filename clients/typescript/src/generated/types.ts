@@ -1258,6 +1258,9 @@ export interface paths<Other = string & {}> {
          * Resend a delivery
          * @description Sends the event of a delivery again, whatever its status, as a new delivery with the same event id and body. This
          *     starts a replay of one delivery.
+         *
+         *     The answer says what will happen: `held_by` and `next_attempt_at` tell when nothing is sent now. If the receiver
+         *     gets nothing because it failed (`breaker`), `now` makes one attempt anyway.
          */
         post: operations<Other>["resendDelivery"];
         delete?: never;
@@ -4401,7 +4404,7 @@ export interface components<Other = string & {}> {
         ReplayId: string;
         /**
          * DeliveryStatus
-         * @description - `pending`: waits for its next attempt at `next_attempt_at`.
+         * @description - `pending`: waits for its next attempt at `next_attempt_at`, which is never in the past.
          *     - `delivered`: the receiver answered with a 2xx status.
          *     - `failed`: all attempts failed. You can resend it.
          *     - `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.
@@ -4424,6 +4427,14 @@ export interface components<Other = string & {}> {
          * @enum {string}
          */
         DeliveryOutcome: "2xx" | "3xx" | "4xx" | "5xx" | "target-refused" | "name-not-found" | "connection-refused" | "unreachable" | "connect-timeout" | "tls-failed" | "connection-lost" | "timeout" | "not-http" | "head-too-large" | "other";
+        /**
+         * DeliveryHold
+         * @description - `pause`: the integration is paused or disabled.
+         *     - `breaker`: the receiver failed several times in a row, so it gets nothing for some time. Then one attempt is made.
+         * @example breaker
+         * @enum {string}
+         */
+        DeliveryHold: "pause" | "breaker";
         /**
          * EventTime
          * Format: date-time
@@ -4717,6 +4728,12 @@ export interface components<Other = string & {}> {
              * @example 5xx
              */
             last_outcome?: components<Other>["schemas"]["DeliveryOutcome"] | components<Other>["schemas"]["OtherValue"];
+            /**
+             * AnyDeliveryHeldBy
+             * @description Why no attempt is made now. Absent when nothing prevents it.
+             * @example breaker
+             */
+            held_by?: components<Other>["schemas"]["DeliveryHold"] | components<Other>["schemas"]["OtherValue"];
             next_attempt_at?: components<Other>["schemas"]["Timestamp"];
             created_at: components<Other>["schemas"]["Timestamp"];
             delivered_at?: components<Other>["schemas"]["Timestamp"];
@@ -5831,6 +5848,12 @@ export interface components<Other = string & {}> {
              * @example 5xx
              */
             last_outcome?: components<Other>["schemas"]["DeliveryOutcome"] | components<Other>["schemas"]["OtherValue"];
+            /**
+             * AnyDeliveryListItemHeldBy
+             * @description Why no attempt is made now. Absent when nothing prevents it.
+             * @example breaker
+             */
+            held_by?: components<Other>["schemas"]["DeliveryHold"] | components<Other>["schemas"]["OtherValue"];
             next_attempt_at?: components<Other>["schemas"]["Timestamp"];
             created_at: components<Other>["schemas"]["Timestamp"];
             delivered_at?: components<Other>["schemas"]["Timestamp"];
@@ -8998,6 +9021,20 @@ export interface components<Other = string & {}> {
             /** @description The attempts of this page. */
             data: components<Other>["schemas"]["Attempt"][];
             pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * DeliveryResend
+         * @description How the event of a delivery is sent again.
+         * @example {
+         *       "now": true
+         *     }
+         */
+        DeliveryResend: {
+            /**
+             * @description Whether one attempt is made immediately, even if the receiver gets nothing at present because it failed. The events of an integration that is paused or disabled are still held. `false` when left out.
+             * @example true
+             */
+            now?: boolean;
         };
         /**
          * PayloadSchema
@@ -16525,7 +16562,12 @@ export interface operations<Other = string & {}> {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description How the event is sent. */
+        requestBody?: {
+            content: {
+                "application/json": components<Other>["schemas"]["DeliveryResend"];
+            };
+        };
         responses: {
             /** @description The new delivery. The service sends it in the background. */
             202: {
@@ -16542,12 +16584,15 @@ export interface operations<Other = string & {}> {
                     "application/json": components<Other>["schemas"]["Delivery"];
                 };
             };
-            400: components<Other>["responses"]["InvalidParameters"];
+            400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
             403: components<Other>["responses"]["InsufficientScope"];
             404: components<Other>["responses"]["DeliveryNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];
