@@ -1,6 +1,6 @@
 // What follows from the rest of the contract, and so is not written in `openapi/`: common answers, their headers, the
-// examples of problems, the ways to authenticate, the pages of lists. Redocly applies these rules before it lints or
-// bundles. What an operation or an answer states itself counts. An answer that is `null` is left out.
+// examples of problems, the ways to authenticate, the pages of lists, the fields of prompts. Redocly applies these rules
+// before it lints or bundles. What an operation or an answer states itself counts. An answer that is `null` is left out.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,6 +8,31 @@ import { parse } from 'yaml';
 
 const folder = import.meta.dirname;
 const problemTypes = parse(readFileSync(path.join(folder, 'problems.yaml'), 'utf8'));
+
+/** The schemas of `prompt-content.yaml` that have a title, by name. */
+const promptSchemas = {};
+const promptContent = Object.entries(
+  parse(readFileSync(path.join(folder, 'prompt-content.yaml'), 'utf8'), (key, value) => {
+    if (key === '$ref') return path.join(folder, value);
+    if (!['answer', 'request', 'update'].includes(key) || value.title === undefined) return value;
+    promptSchemas[value.title] = value;
+    return inRoot('schemas', value.title);
+  }),
+);
+/** What `x-prompt-content` stands for, by its value. */
+const promptFields = {
+  answer: promptContent.map(([name, { answer }]) => [name, answer]),
+  request: promptContent.map(([name, { answer, request = answer }]) => [name, request]),
+  update: promptContent.map(([name, { answer, request = answer, update = request }]) => [name, update]),
+  replaceable: promptContent
+    .filter(([, { replaceable }]) => replaceable)
+    .map(([name, { answer, request = answer }]) => [name, request]),
+};
+/** What stands in descriptions for the names of fields. */
+const placeholders = [
+  ['{content fields}', listed(promptFields.answer)],
+  ['{replaceable fields}', listed(promptFields.replaceable)],
+];
 
 const needsKey = ({ security = [] }) => security.length > 0;
 const isPublic = (operation) => !needsKey(operation);
@@ -97,6 +122,7 @@ export function completeContract() {
   let answers;
 
   function completeOperation(operation, { method, route, find }) {
+    fillInDescription(operation);
     for (const { status, answer, when } of commonAnswers) {
       if (!(status in operation.responses) && when(operation))
         operation.responses[status] = inRoot('responses', answer);
@@ -120,6 +146,7 @@ export function completeContract() {
       components.examples = Object.fromEntries(
         examples.map(([type, { example }]) => [exampleName(type), problemExample({ type, ...example })]),
       );
+      Object.assign((components.schemas ??= {}), promptSchemas);
       answers = components.responses;
     },
     PathItem(item, { key: route, resolve, location }) {
@@ -129,6 +156,8 @@ export function completeContract() {
     },
     Schema(schema) {
       if (schema['x-page-of'] !== undefined) completePage(schema);
+      if (schema.properties?.['x-prompt-content'] !== undefined) completePrompt(schema);
+      fillInDescription(schema);
     },
   };
 }
@@ -188,6 +217,24 @@ function completePage(page) {
     },
     examples: [{ data: [], pagination: { total: 0, limit: maxItems === 100 ? 20 : maxItems, offset: 0, next: null } }],
   });
+}
+
+/** Puts the fields of a prompt's content in their place among the properties. */
+function completePrompt(schema) {
+  const properties = Object.entries(schema.properties).flatMap(([name, property]) =>
+    // Redocly resolves each reference once, so it has to be an object of its own.
+    name === 'x-prompt-content' ? structuredClone(promptFields[property]) : [[name, property]],
+  );
+  schema.properties = Object.fromEntries(properties);
+}
+
+function fillInDescription(node) {
+  for (const [placeholder, names] of placeholders) node.description = node.description?.replace(placeholder, names);
+}
+
+function listed(fields) {
+  const names = fields.map(([name]) => `\`${name}\``);
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 function replaceMembers(node, members) {

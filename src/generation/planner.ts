@@ -1,12 +1,12 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import { requireAllowedOptions, requireConsistent } from '../prompts/content-rules.ts';
-import type { Fallback, PromptContent } from '../prompts/prompt.ts';
+import { requireUsable } from '../prompts/content-rules.ts';
+import type { Fallback, Overrides, PromptContent, PromptGeneration } from '../prompts/prompt.ts';
 import type { Prompts, VersionSelection } from '../prompts/prompts.ts';
 import type { GenerateRequest, Message } from '../providers/language-model.ts';
 import { findImageMistakes } from '../providers/images.ts';
 import { selectProviderOptions } from '../providers/provider-options.ts';
 import type { ProviderRegistry, Unsupported } from '../providers/provider.ts';
-import { withOverrides, type Overrides } from './overrides.ts';
+import { withOverrides } from './overrides.ts';
 import type { Known, Plan, Target } from './plan.ts';
 import { renderPrompt } from './render-prompt.ts';
 import { requireProvider, requireProviders, selectModel, withFallbacks, type SelectedModel } from './select-targets.ts';
@@ -22,7 +22,9 @@ interface StoredPrompt extends VersionSelection {
   readonly note: (known: Known) => void;
 }
 
-export interface PromptRequest extends StoredPrompt, Overrides {
+export interface PromptRequest extends StoredPrompt {
+  /** What the request replaces in the content of the prompt. */
+  readonly overrides?: Overrides | undefined;
   /** With `model`, overrides the selection of the version that runs; see `selectModel`. */
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
@@ -106,6 +108,8 @@ export interface PlannerDependencies {
 }
 
 export function createPlanner({ prompts, providers }: PlannerDependencies): Planner {
+  const isKnownProvider = (id: string): boolean => providers.get(id) !== undefined;
+
   /** The prompt without placeholders. */
   const render = async (request: StoredPrompt) => {
     const { id, version, content } = await prompts.resolve(request.slugOrId, request);
@@ -116,7 +120,8 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
 
   const draft = async (request: PromptRequest): Promise<Draft> => {
     const { prompt, content: stored, messages, unknownVariables } = await render(request);
-    const content = withOverrides(stored, request, (id) => providers.get(id) !== undefined, request.checksSchemas);
+    const { overrides = {}, checksSchemas } = request;
+    const content = withOverrides(stored, overrides, { isKnownProvider, checksSchemas });
     const selected = selectModel(providers, stored, request);
     request.note({ provider: selected.provider.id, model: selected.model });
     const selection = withFallbacks(providers, selected, content.fallbacks);
@@ -143,7 +148,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
       const { prompt, limits, retries, unknownVariables, pointerOf } = await draft(request);
       const targets = supportedTargets(limits, request.unsupported, pointerOf);
       // What the stored prompt promises holds on every path.
-      const checksAnswers = request.checksSchemas !== false || request.responseFormat === undefined;
+      const checksAnswers = request.checksSchemas !== false || request.overrides?.responseFormat === undefined;
       return { prompt, targets, checksAnswers, retries, unknownVariables };
     },
 
@@ -165,8 +170,13 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     async direct({ provider: id, request, unsupported }) {
       const provider = requireProvider(providers, id, { subject: `The provider ${JSON.stringify(id)}` });
       const { tools, toolChoice, responseFormat, providerOptions } = request;
-      requireConsistent({ tools, toolChoice, responseFormat }, () => true);
-      if (providerOptions !== undefined) requireAllowedOptions({ [id]: providerOptions });
+      const generation = {
+        tools,
+        toolChoice,
+        responseFormat,
+        providerOptions: providerOptions && { [id]: providerOptions },
+      };
+      requireUsable(generation, generation, { isKnownProvider, checksSchemas: false });
       const targets = [{ provider, request }];
       requireAllowedImages(targets, placeOf);
       const limits = await findUnsupported(targets);
@@ -176,11 +186,7 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
 }
 
 /** @param content how the prompt generates */
-function toTarget(
-  { provider, model }: SelectedModel,
-  messages: readonly Message[],
-  content: Pick<PromptContent, keyof Overrides>,
-): Target {
+function toTarget({ provider, model }: SelectedModel, messages: readonly Message[], content: PromptGeneration): Target {
   const { parameters, responseFormat, tools = [], toolChoice, providerOptions } = content;
   const options = selectProviderOptions(provider.id, providerOptions);
   return {

@@ -2,9 +2,9 @@ import type { components } from '../../generated/types.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import type { OperationHandlers, Principal } from '../http/operation.ts';
 import { answeringIn, type Answering, type PrepareInvocation } from '../generation/invocations.ts';
-import type { Overrides } from '../generation/overrides.ts';
 import type { Planner, PromptRequest } from '../generation/planner.ts';
 import { parseCacheControl } from './cache-control.ts';
+import { generationFields, guardedFields, type Overrides } from '../prompts/prompt.ts';
 import { readConversation } from './conversation.ts';
 import { invocationEvents } from './invocation-event-representation.ts';
 import { toInvocationResult, toWarnings, written } from '../generation/invocation-result.ts';
@@ -90,13 +90,10 @@ function answerHeaders({ provider, model, age }: Answering, latencyMs: number): 
   };
 }
 
-/** Members that could reach other tools, options and models than those of the prompt. */
-const guarded = ['tools', 'tool_choice', 'provider_options', 'fallbacks'] as const;
-
 /** @throws {ProblemError} insufficient-scope */
 function requireScopeOf(body: InvokeRequest | undefined, { scopes }: Principal): void {
   if (body === undefined || scopes.has('providers:invoke')) return;
-  if (guarded.some((member) => body[member] !== undefined)) throw insufficientScope('providers:invoke');
+  if (guardedFields.some((member) => body[member] !== undefined)) throw insufficientScope('providers:invoke');
 }
 
 function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrId' | 'note'> {
@@ -108,20 +105,13 @@ function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrI
     provider,
     model,
     unsupported,
-    ...toOverrides(body),
+    overrides: toOverrides(body),
     messages: messages && (() => readConversation(messages)),
   };
 }
 
-/** The members have the same values; the generated types do not know that JSON is plain. */
-function toOverrides(body: InvokeRequest): Overrides {
-  return {
-    parameters: body.parameters,
-    responseFormat: body.response_format,
-    tools: body.tools,
-    toolChoice: body.tool_choice,
-    providerOptions: body.provider_options,
-    fallbacks: body.fallbacks,
-    retries: body.retries,
-  } as Overrides;
+/** `null` means none. Empty parameters are merged with those of the prompt, so they change nothing. */
+function toOverrides({ parameters, ...others }: InvokeRequest): Overrides {
+  const overrides = generationFields.readChange(others);
+  return parameters === undefined ? overrides : { ...overrides, parameters: parameters ?? undefined };
 }

@@ -72,9 +72,11 @@ async function makePlan(
       const hasTools = generation.tools !== undefined || generation.toolChoice !== undefined;
       if (hasTools && !scopes.has('providers:invoke')) throw insufficientScope('providers:invoke');
       // A format of the request takes the place of the prompt's, and is not checked, as without a prompt.
+      const { messages, ...overrides } = generation;
       return await planner.fromPrompt({
         ...target.prompt,
-        ...generation,
+        messages,
+        overrides,
         checksSchemas: false,
         note,
       });

@@ -2,7 +2,7 @@ import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
 import { findSchemaMistakes, newSchemaAllowance } from '../json-schema/schema-mistakes.ts';
 import { isLongerAsJson } from '../runtime/json-size.ts';
 import { findProviderOptionMistakes } from '../providers/provider-options.ts';
-import type { PromptContent } from './prompt.ts';
+import type { PromptGeneration } from './prompt.ts';
 
 /** The most places that a problem lists. */
 const maxPlaces = 100;
@@ -16,33 +16,46 @@ const longestOptions = 16 * 1024;
  */
 const longestTools = 1024 * 1024;
 
+export interface ContentRules {
+  readonly isKnownProvider: (id: string) => boolean;
+  /** False if the answer is not checked, so that its JSON Schemas can be any. */
+  readonly checksSchemas?: boolean | undefined;
+}
+
 /**
- * Checks what the contract's schemas cannot express about how a prompt generates: between its members, and with the
- * providers of this installation. Members that are left out are not checked.
+ * Checks what the contract's schemas cannot express about how a prompt generates: between its fields, and with the
+ * providers of this installation.
  *
- * @param content with all tools, if it has a `toolChoice`
- * @throws {ProblemError} inconsistent-content, unknown-provider
+ * @param generation all fields, after the change
+ * @param changed those that are new; what a prompt has was checked when it was saved
+ * @throws {ProblemError} inconsistent-content, unknown-provider, invalid-provider-option, invalid-schema
  */
-export function requireConsistent(
-  content: Partial<Pick<PromptContent, 'tools' | 'toolChoice' | 'responseFormat' | 'providerOptions' | 'fallbacks'>>,
-  isKnownProvider: (id: string) => boolean,
+export function requireUsable(
+  generation: Partial<PromptGeneration>,
+  changed: Partial<PromptGeneration>,
+  { isKnownProvider, checksSchemas = true }: ContentRules,
 ): void {
-  const errors = [...toolMistakes(content), ...sizeMistakes(content)];
-  if (errors.length > 0) {
-    throw new ProblemError('inconsistent-content', {
-      detail: 'The members of the request do not fit together.',
-      errors,
-    });
-  }
+  requireConsistent([...toolMistakes(generation), ...sizeMistakes(changed)]);
+  requireKnownProviders(changed, isKnownProvider);
+  requireAllowedOptions(changed);
+  if (checksSchemas) requireUsableSchemas(changed);
+}
+
+function requireConsistent(errors: ProblemDetail[]): void {
+  if (errors.length === 0) return;
+  throw new ProblemError('inconsistent-content', {
+    detail: 'The members of the request do not fit together.',
+    errors,
+  });
+}
+
+function requireKnownProviders(
+  { fallbacks = [], providerOptions = {} }: Partial<PromptGeneration>,
+  isKnownProvider: ContentRules['isKnownProvider'],
+): void {
   const used = [
-    ...(content.fallbacks ?? []).map(({ provider }, index) => ({
-      provider,
-      pointer: `#/fallbacks/${index}/provider`,
-    })),
-    ...Object.keys(content.providerOptions ?? {}).map((provider) => ({
-      provider,
-      pointer: placeOfOptions(provider),
-    })),
+    ...fallbacks.map(({ provider }, index) => ({ provider, pointer: `#/fallbacks/${index}/provider` })),
+    ...Object.keys(providerOptions).map((provider) => ({ provider, pointer: placeOfOptions(provider) })),
   ];
   const unknown = used.filter(({ provider }) => !isKnownProvider(provider));
   const [first] = unknown;
@@ -54,14 +67,8 @@ export function requireConsistent(
   });
 }
 
-/**
- * Checks the JSON Schemas of the answer and of the arguments of tools. Members that are left out are not checked.
- * @throws {ProblemError} invalid-schema
- */
-export function requireUsableSchemas({
-  responseFormat,
-  tools = [],
-}: Pick<PromptContent, 'responseFormat' | 'tools'>): void {
+/** Checks the JSON Schemas of the answer and of the arguments of tools. */
+function requireUsableSchemas({ responseFormat, tools = [] }: Partial<PromptGeneration>): void {
   const schemas = tools.map(({ parameters }, index) => ({
     schema: parameters,
     place: `#/tools/${index}/parameters`,
@@ -80,11 +87,8 @@ export function requireUsableSchemas({
   });
 }
 
-/**
- * Checks that options change only how a model answers. Options that are left out are not checked.
- * @throws {ProblemError} invalid-provider-option
- */
-export function requireAllowedOptions(providerOptions: PromptContent['providerOptions'] = {}): void {
+/** Checks that options change only how a model answers. */
+function requireAllowedOptions({ providerOptions = {} }: Partial<PromptGeneration>): void {
   const errors = Object.entries(providerOptions).flatMap(([provider, options]) =>
     findProviderOptionMistakes(provider, options).map(({ detail, pointer }) => ({
       detail,
@@ -102,10 +106,7 @@ function placeOfOptions(provider: string): string {
   return `#/provider_options/${provider.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-function toolMistakes({
-  tools = [],
-  toolChoice,
-}: Partial<Pick<PromptContent, 'tools' | 'toolChoice'>>): ProblemDetail[] {
+function toolMistakes({ tools = [], toolChoice }: Partial<PromptGeneration>): ProblemDetail[] {
   const names = tools.map(({ name }) => name);
   const mistakes = names.flatMap((name, index) =>
     names.indexOf(name) === index ? [] : [{ detail: 'is the name of another tool', pointer: `#/tools/${index}/name` }],
@@ -119,11 +120,7 @@ function toolMistakes({
   return mistakes;
 }
 
-function sizeMistakes({
-  providerOptions,
-  tools = [],
-  responseFormat,
-}: Partial<Pick<PromptContent, 'providerOptions' | 'tools' | 'responseFormat'>>): ProblemDetail[] {
+function sizeMistakes({ providerOptions, tools, responseFormat }: Partial<PromptGeneration>): ProblemDetail[] {
   const tooLarge = (value: unknown, limit: number): boolean => value !== undefined && isLongerAsJson(value, limit);
   const mistake = (limit: number, pointer: string): ProblemDetail[] => [
     { detail: `must have at most ${limit} bytes as JSON text`, pointer },

@@ -69,15 +69,8 @@ const providerOptions = jsonOrNone<
 >();
 const fallbacks = jsonOrNone<readonly Fallback[], Schemas['Fallbacks'], Sent<'FallbacksInput'>>();
 
-/** The content of a version: everything that decides what an invocation sends, and to which provider. */
-export const contentFields = fields({
-  messages: changeable(list(message)),
-  /** By name. Each is an own property, even `__proto__`. */
-  variables: changeable(variables, { optional: true }),
-  /** Whether unknown variables are refused. */
-  strict: changeable(onlyTrue, { optional: true }),
-  selectedProvider: changeable(text, { optional: true }),
-  selectedModel: changeable(text, { optional: true }),
+/** How a prompt generates. A request can replace these fields for one call. */
+export const generationFields = fields({
   parameters: changeable(parameters, { optional: true }),
   responseFormat: changeable(responseFormat, { optional: true }),
   /** At least one. */
@@ -89,6 +82,29 @@ export const contentFields = fields({
   fallbacks: changeable(fallbacks, { optional: true }),
   /** How often a call is repeated that may have been billed. */
   retries: changeable(positive, { optional: true }),
+});
+export type PromptGeneration = Thing<typeof generationFields.table>;
+/** Replacements for one call. A field that is left out is that of the prompt; `undefined` means none. */
+export type Overrides = Change<typeof generationFields.table>;
+
+/** Fields that could reach other tools, options and models than those of the prompt. */
+export const guardedFields = [
+  'tools',
+  'tool_choice',
+  'provider_options',
+  'fallbacks',
+] as const satisfies readonly (keyof Shown<typeof generationFields.table>)[];
+
+/** The content of a version: everything that decides what an invocation sends, and to which provider. */
+export const contentFields = fields({
+  messages: changeable(list(message)),
+  /** By name. Each is an own property, even `__proto__`. */
+  variables: changeable(variables, { optional: true }),
+  /** Whether unknown variables are refused. */
+  strict: changeable(onlyTrue, { optional: true }),
+  selectedProvider: changeable(text, { optional: true }),
+  selectedModel: changeable(text, { optional: true }),
+  ...generationFields.table,
 });
 export type PromptContent = Thing<typeof contentFields.table>;
 
@@ -201,4 +217,5 @@ export type UndeclaredInPrompt = None<
       Omit<Schemas['PromptUpdate'], 'warnings'>
     >
   | Difference<Omit<Schemas['PromptVersion'], 'version' | 'created_at' | 'current'>, Shown<typeof contentFields.table>>
+  | Exclude<keyof Shown<typeof generationFields.table>, keyof NonNullable<Schemas['InvokeRequest']>>
 >;

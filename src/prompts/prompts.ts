@@ -3,12 +3,19 @@ import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, type EditQueue } from '../editing/edit-queue.ts';
 import type { Listing } from '../lists/listing.ts';
-import { requireAllowedOptions, requireConsistent, requireUsableSchemas } from './content-rules.ts';
+import { requireUsable } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
 import { findLabel } from './labels/label.ts';
 import { finishDeletion, finishDeletions, removeOrphans, type Cascade } from './prompt-deletion.ts';
-import { contentFields, currentVersion, type NewPrompt, type Prompt, type PromptChange } from './prompt.ts';
-import type { ListedVersion, PromptContent, PromptName, PromptVersion } from './prompt.ts';
+import { contentFields, currentVersion, generationFields, type NewPrompt, type Prompt } from './prompt.ts';
+import type {
+  ListedVersion,
+  PromptChange,
+  PromptContent,
+  PromptGeneration,
+  PromptName,
+  PromptVersion,
+} from './prompt.ts';
 import { freeSlug, slugFromName, withSuffix } from './slug.ts';
 import type { PromptStore } from './prompt-store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
@@ -207,24 +214,15 @@ export function createPrompts({
       edit(slugOrId, change, precondition, random.uuid(), (prompt) => {
         // A prompt can be sent back as it was received, even if its providers are no longer known.
         if (change.selectedProvider !== prompt.selectedProvider) requireKnownProvider(change.selectedProvider);
-        const { tools, toolChoice } = { ...prompt, ...change };
-        const [providerOptions, fallbacks] = [
-          unlessEqual(change.providerOptions, prompt.providerOptions),
-          unlessEqual(change.fallbacks, prompt.fallbacks),
-        ];
-        requireConsistent({ tools, toolChoice, providerOptions, fallbacks }, isKnownProvider);
-        requireAllowedOptions(providerOptions);
-        requireUsableSchemas({
-          responseFormat: unlessEqual(change.responseFormat, prompt.responseFormat),
-          tools: unlessEqual(change.tools, prompt.tools),
-        });
+        const changed = Object.entries(generationFields.pick({ ...prompt, ...change })).filter(
+          ([name, value]) => !isDeepStrictEqual(value, prompt[name as keyof PromptGeneration]),
+        );
+        requireUsable({ ...prompt, ...change }, Object.fromEntries(changed), { isKnownProvider });
       }),
 
     async create(sent, id) {
       requireKnownProvider(sent.selectedProvider);
-      requireConsistent(sent, isKnownProvider);
-      requireAllowedOptions(sent.providerOptions);
-      requireUsableSchemas(sent);
+      requireUsable(sent, sent, { isKnownProvider });
       const createdAt = clock.now();
       const prompt: Prompt = {
         id,
@@ -283,10 +281,6 @@ export function createPrompts({
     sweep: () => finishDeletions(store, cascades),
     sweepVersions: () => removeOrphans(store.archived, store),
   };
-}
-
-function unlessEqual<Value>(value: Value, present: Value): Value | undefined {
-  return isDeepStrictEqual(value, present) ? undefined : value;
 }
 
 export function promptNotFound(slugOrId: string): ProblemError {
