@@ -229,7 +229,9 @@ function completePrompt(schema) {
 }
 
 function fillInDescription(node) {
-  for (const [placeholder, names] of placeholders) node.description = node.description?.replace(placeholder, names);
+  for (const [placeholder, names] of placeholders) {
+    if (node.description?.includes(placeholder)) node.description = node.description.replace(placeholder, names);
+  }
 }
 
 function listed(fields) {

@@ -3,13 +3,14 @@ import { isLongerAsJson } from '../runtime/json-size.ts';
 import { json, type Kind } from '../fields/kinds.ts';
 
 /** The largest test settings, in bytes of JSON text without blanks. */
-const longest = 16 * 1024;
+export const longestTestSettings: number = 16 * 1024;
 
 /** Any JSON value. `read` throws the problem `invalid-request` when it is larger than 16 KiB. */
 export const testSettings: Kind<unknown, string> = {
   ...json<unknown>(),
   read(sent) {
-    if (isLongerAsJson(sent, longest)) throw refusal(`must have at most ${longest} bytes as JSON text`);
+    if (isLongerAsJson(sent, longestTestSettings))
+      throw refusal(`must have at most ${longestTestSettings} bytes as JSON text`);
     return JSON.parse(JSON.stringify(sent));
   },
 };

@@ -1,3 +1,5 @@
+import { price } from '../generated/limits.ts';
+
 /**
  * Digits after the decimal point of the currencies that do not have two (ISO 4217, list one). `Intl` follows what people
  * use in daily life instead: for the forint it has none.
@@ -9,9 +11,6 @@ const digitsOf = new Map(
     4: 'CLF UYW',
   }).flatMap(([digits, codes]) => codes.split(' ').map((code) => [code, Number(digits)] as const)),
 );
-
-/** The highest amount of a price, in minor units. */
-const highestPrice = 1_000_000_000;
 
 /** How many digits after the decimal point an amount in this currency has. */
 export function minorDigits(currency: string): number {
@@ -34,7 +33,7 @@ export function readAmount(text: string, currency: string): number | undefined {
   const [, whole = '', decimals = ''] = /^\s*(\d+)(?:[.,](\d*))?\s*$/.exec(text) ?? [];
   if (whole === '' || decimals.length > digits) return undefined;
   const minor = Number(whole + decimals.padEnd(digits, '0'));
-  return minor <= highestPrice ? minor : undefined;
+  return minor <= price.maximum ? minor : undefined;
 }
 
 /** Currencies in which a location can have its prices (ISO 4217, list one, without funds). */

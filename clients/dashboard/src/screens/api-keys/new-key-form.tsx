@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import type { Scope } from '../../app/session.ts';
 import { useSession } from '../../app/session-context.ts';
+import { apiKeyName } from '../../generated/limits.ts';
 import { focusMistake, showMistakes } from '../../shared/form-problem.ts';
 import { LinkButton } from '../../shared/links.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
@@ -67,7 +68,7 @@ export function NewKeyForm({ onCreated }: { onCreated: (created: Schemas['ApiKey
               label={texts.name}
               description={texts.nameDescription}
               placeholder={texts.namePlaceholder}
-              maxLength={100}
+              maxLength={apiKeyName.maxLength}
               required
               {...form.getInputProps('name')}
             />

@@ -1,3 +1,6 @@
+import { customHeadersInput, reservedHeaders } from '../../generated/limits.ts';
+import { fits } from '../../shared/limits.ts';
+
 /** A custom header as it is typed. */
 export interface HeaderRow {
   name: string;
@@ -8,32 +11,21 @@ export interface HeaderRow {
 export type HeaderRule =
   'nameMissing' | 'notToken' | 'nameTooLong' | 'reserved' | 'repeated' | 'valueMissing' | 'notVisible' | 'valueTooLong';
 
-const reserved = new Set([
-  'host',
-  'connection',
-  'expect',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'user-agent',
-]);
-const reservedPrefixes = ['content-', 'proxy-', 'x-service-', 'webhook-'];
+const { names, values } = customHeadersInput;
 
-/** The rule that the name breaks, as `CustomHeadersInput` of the contract has it. */
+/** The rule that the name breaks. */
 export function nameRule({ name }: HeaderRow, others: readonly HeaderRow[]): HeaderRule | undefined {
   const lowerCase = name.toLowerCase();
   if (name === '') return 'nameMissing';
-  if (name.length > 100) return 'nameTooLong';
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'notToken';
-  if (reserved.has(lowerCase) || reservedPrefixes.some((prefix) => lowerCase.startsWith(prefix))) return 'reserved';
+  if (name.length > names.maxLength) return 'nameTooLong';
+  if (!fits(name, names)) return 'notToken';
+  if (fits(lowerCase, reservedHeaders)) return 'reserved';
   return others.some((other) => other.name.toLowerCase() === lowerCase) ? 'repeated' : undefined;
 }
 
 /** The rule that the value breaks. */
 export function valueRule({ value }: HeaderRow): HeaderRule | undefined {
   if (value === '') return 'valueMissing';
-  if (value.length > 1_000) return 'valueTooLong';
-  return /^[!-~]([ -~]*[!-~])?$/.test(value) ? undefined : 'notVisible';
+  if (value.length > values.maxLength) return 'valueTooLong';
+  return fits(value, values) ? undefined : 'notVisible';
 }

@@ -2,13 +2,13 @@ import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { customHeadersInput } from '../../generated/limits.ts';
 import { useTexts } from '../../shared/texts.tsx';
 import { nameRule, valueRule, type HeaderRow } from './header-rules.ts';
 import type { IntegrationFields } from './integration-fields.ts';
 
 /** What the service shows instead of a stored credential. */
 const mask = '********';
-const maxHeaders = 50;
 
 /** The custom headers of an integration. A rule that a header breaks is explained while it is typed. */
 export function HeadersEditor({ form }: { form: UseFormReturnType<IntegrationFields> }): ReactNode {
@@ -74,14 +74,14 @@ export function HeadersEditor({ form }: { form: UseFormReturnType<IntegrationFie
           variant="default"
           size="compact-sm"
           leftSection={<IconPlus size={14} />}
-          disabled={rows.length >= maxHeaders}
+          disabled={rows.length >= customHeadersInput.maxProperties}
           onClick={() => {
             form.insertListItem('headers', { name: '', value: '' });
           }}
         >
           {texts.add}
         </Button>
-        {rows.length >= maxHeaders && (
+        {rows.length >= customHeadersInput.maxProperties && (
           <Text size="xs" c="dimmed">
             {texts.tooMany}
           </Text>

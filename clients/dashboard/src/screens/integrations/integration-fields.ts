@@ -1,4 +1,6 @@
 import type { Schemas } from 'prompt-gateway-client';
+import { integrationUrl } from '../../generated/limits.ts';
+import { fits } from '../../shared/limits.ts';
 import type { Texts } from '../../texts/en.ts';
 import { nameRule, valueRule, type HeaderRow } from './header-rules.ts';
 
@@ -58,7 +60,7 @@ export function validateFields(
 ): Record<string, string> {
   const mistakes: Record<string, string> = {};
   if (fields.name.trim() === '') mistakes['name'] = form.nameMissing;
-  if (!/^https?:\/\/[A-Za-z0-9.:_[\]-]+([/?][!-"$-~]*)?$/.test(fields.url)) mistakes['url'] = form.urlWrong;
+  if (!fits(fields.url, integrationUrl)) mistakes['url'] = form.urlWrong;
   if (fields.eventTypes.length === 0) mistakes['eventTypes'] = form.eventTypesMissing;
   fields.headers.forEach((row, position) => {
     const name = nameRule(

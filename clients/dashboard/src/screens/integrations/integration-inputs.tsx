@@ -1,6 +1,7 @@
 import { Paper, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
+import { integrationName, integrationUrl } from '../../generated/limits.ts';
 import { useTexts } from '../../shared/texts.tsx';
 import { EventTypePicker } from './event-type-picker.tsx';
 import { HeadersEditor } from './headers-editor.tsx';
@@ -22,7 +23,7 @@ export function IntegrationInputs({
         <TextInput
           label={texts.name}
           placeholder={texts.namePlaceholder}
-          maxLength={200}
+          maxLength={integrationName.maxLength}
           required
           {...form.getInputProps('name')}
         />
@@ -33,7 +34,7 @@ export function IntegrationInputs({
           inputMode="url"
           autoComplete="off"
           spellCheck={false}
-          maxLength={2_048}
+          maxLength={integrationUrl.maxLength}
           required
           {...form.getInputProps('url')}
         />

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
+import { locationIdsInput } from '../../generated/limits.ts';
 import { useTexts } from '../../shared/texts.tsx';
 
 /** Locations that are offered by name. Others stay selected under their id. */
@@ -40,7 +41,7 @@ export function LocationPicker({
       data={data}
       value={value}
       onChange={onChange}
-      maxValues={100}
+      maxValues={locationIdsInput.maxItems}
       searchable
       clearable
       error={error}

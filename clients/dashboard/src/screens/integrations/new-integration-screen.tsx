@@ -5,6 +5,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
+import { signingSecret } from '../../generated/limits.ts';
+import { fits } from '../../shared/limits.ts';
 import { CopyField } from '../../shared/copy.tsx';
 import { ForScope } from '../../shared/for-scope.tsx';
 import { showMistakes } from '../../shared/form-problem.ts';
@@ -87,10 +89,7 @@ function NewIntegrationForm({
     initialValues: { ...emptyFields, secretKind: 'generate', secret: '' },
     validate: (fields) => ({
       ...validateFields(fields, integrations),
-      ...(fields.secretKind === 'own' &&
-        !/^(?:whsec_[A-Za-z0-9+/]{32,86}={0,2}|(?!whsec_)[ -~]{24,64})$/.test(fields.secret) && {
-          secret: texts.ownSecretWrong,
-        }),
+      ...(fields.secretKind === 'own' && !fits(fields.secret, signingSecret) && { secret: texts.ownSecretWrong }),
     }),
   });
   const create = useMutation({
@@ -137,7 +136,7 @@ function NewIntegrationForm({
               label={texts.ownSecret}
               autoComplete="off"
               spellCheck={false}
-              maxLength={64}
+              maxLength={signingSecret.maxLength}
               required
               {...form.getInputProps('secret')}
             />

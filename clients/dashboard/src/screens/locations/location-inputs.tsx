@@ -1,6 +1,7 @@
 import { Paper, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMemo, type ReactNode } from 'react';
+import { locationName } from '../../generated/limits.ts';
 import { currencyCodes } from '../../shared/money.ts';
 import { useLanguage, useTexts } from '../../shared/texts.tsx';
 import type { LocationFields } from './location-fields.ts';
@@ -26,7 +27,7 @@ export function LocationInputs({
           <TextInput
             label={texts.name}
             placeholder={texts.namePlaceholder}
-            maxLength={200}
+            maxLength={locationName.maxLength}
             required
             {...form.getInputProps('name')}
           />

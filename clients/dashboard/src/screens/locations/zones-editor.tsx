@@ -2,11 +2,9 @@ import { ActionIcon, Button, Group, Paper, SimpleGrid, Stack, Text, TextInput } 
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconTrash, IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { spotName, zoneInput, zoneName, zonesInput } from '../../generated/limits.ts';
 import { useTexts } from '../../shared/texts.tsx';
 import type { LocationFields } from './location-fields.ts';
-
-const maxZones = 100;
-const maxSpots = 1_000;
 
 /** Zones of a location, each with its spots. What keeps its id keeps its orders. */
 export function ZonesEditor({ form }: { form: UseFormReturnType<LocationFields> }): ReactNode {
@@ -31,7 +29,7 @@ export function ZonesEditor({ form }: { form: UseFormReturnType<LocationFields> 
             variant="default"
             size="compact-sm"
             leftSection={<IconPlus size={14} />}
-            disabled={zones.length >= maxZones}
+            disabled={zones.length >= zonesInput.maxItems}
             onClick={() => {
               form.insertListItem('zones', { name: '', spots: [{ name: '' }] });
             }}
@@ -59,7 +57,7 @@ function Zone({ form, position }: { form: UseFormReturnType<LocationFields>; pos
             maw={340}
             aria-label={texts.zoneName(String(position + 1))}
             placeholder={texts.zonePlaceholder}
-            maxLength={200}
+            maxLength={zoneName.maxLength}
             {...form.getInputProps(`zones.${position}.name`)}
           />
           <ActionIcon
@@ -82,7 +80,7 @@ function Zone({ form, position }: { form: UseFormReturnType<LocationFields>; pos
                 key={place}
                 aria-label={texts.spotName(String(place + 1), name)}
                 placeholder={texts.spotPlaceholder}
-                maxLength={200}
+                maxLength={spotName.maxLength}
                 rightSection={
                   <ActionIcon
                     size="sm"
@@ -106,7 +104,7 @@ function Zone({ form, position }: { form: UseFormReturnType<LocationFields>; pos
             variant="subtle"
             size="compact-sm"
             leftSection={<IconPlus size={14} />}
-            disabled={zone.spots.length >= maxSpots}
+            disabled={zone.spots.length >= zoneInput.spots.maxItems}
             aria-label={texts.addSpotTo(name)}
             onClick={() => {
               form.insertListItem(spotsPath, { name: '' });

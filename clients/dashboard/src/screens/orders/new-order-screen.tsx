@@ -5,6 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
+import { orderNote, referenceId } from '../../generated/limits.ts';
 import { FirstSteps } from '../../shared/first-steps.tsx';
 import { showMistakes } from '../../shared/form-problem.ts';
 import { LinkButton } from '../../shared/links.tsx';
@@ -124,7 +125,7 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
               <Textarea
                 label={texts.note}
                 placeholder={texts.notePlaceholder}
-                maxLength={1_000}
+                maxLength={orderNote.maxLength}
                 autosize
                 minRows={1}
                 maxRows={6}
@@ -133,7 +134,7 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
               <TextInput
                 label={texts.reference}
                 placeholder={texts.referencePlaceholder}
-                maxLength={200}
+                maxLength={referenceId.maxLength}
                 autoComplete="off"
                 {...form.getInputProps('reference')}
               />

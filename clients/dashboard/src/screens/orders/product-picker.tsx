@@ -3,11 +3,11 @@ import type { UseFormReturnType } from '@mantine/form';
 import { IconMinus, IconPlus, IconSearch } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
+import { quantity as limits } from '../../generated/limits.ts';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import classes from './new-order.module.css';
 import type { Line, OrderFields } from './order-fields.ts';
 
-const maxQuantity = 999;
 /** From this number of products there is a search field. */
 const many = 8;
 
@@ -88,7 +88,7 @@ function ProductLine({
   const format = useFormat();
   const { name, price, currency, modifiers } = product;
   const setQuantity = (quantity: number): void => {
-    onChange({ ...line, quantity: Math.max(0, Math.min(maxQuantity, quantity)) });
+    onChange({ ...line, quantity: Math.max(0, Math.min(limits.maximum, quantity)) });
   };
   return (
     <li data-chosen={line.quantity > 0 || undefined}>
@@ -120,7 +120,7 @@ function ProductLine({
             allowDecimal={false}
             allowNegative={false}
             min={0}
-            max={maxQuantity}
+            max={limits.maximum}
             aria-label={texts.quantityOf(name)}
             value={line.quantity}
             onChange={(value) => {
@@ -131,7 +131,7 @@ function ProductLine({
             variant="default"
             size="input-sm"
             aria-label={texts.more(name)}
-            disabled={line.quantity >= maxQuantity}
+            disabled={line.quantity >= limits.maximum}
             onClick={() => {
               setQuantity(line.quantity + 1);
             }}

@@ -6,6 +6,7 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { useScope } from '../../app/session-context.ts';
+import { categoryName } from '../../generated/limits.ts';
 import { ArchiveButton } from '../../shared/archive-button.tsx';
 import { CopyableId } from '../../shared/copy.tsx';
 import { focusMistake } from '../../shared/form-problem.ts';
@@ -118,7 +119,7 @@ function CategoryForm({
         {error !== undefined && error !== null && <ProblemAlert error={error} />}
         <Paper withBorder p="lg">
           <Fieldset variant="unstyled" m={0} disabled={!canWrite}>
-            <TextInput label={texts.name} maxLength={200} required {...form.getInputProps('name')} />
+            <TextInput label={texts.name} maxLength={categoryName.maxLength} required {...form.getInputProps('name')} />
           </Fieldset>
         </Paper>
         <Group gap="xs">

@@ -2,11 +2,10 @@ import { ActionIcon, Button, Group, Paper, Stack, Text, TextInput } from '@manti
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { modifierName, modifiersInput } from '../../generated/limits.ts';
 import { useTexts } from '../../shared/texts.tsx';
 import { AmountInput } from './amount-input.tsx';
 import type { ProductFields } from './product-fields.ts';
-
-const maxModifiers = 100;
 
 /** What can be added to a product, with its price. */
 export function ModifiersEditor({
@@ -36,7 +35,7 @@ export function ModifiersEditor({
               miw={0}
               aria-label={texts.modifierName(String(position + 1))}
               placeholder={texts.modifierPlaceholder}
-              maxLength={200}
+              maxLength={modifierName.maxLength}
               {...form.getInputProps(`modifiers.${position}.name`)}
             />
             <AmountInput
@@ -63,7 +62,7 @@ export function ModifiersEditor({
             variant="default"
             size="compact-sm"
             leftSection={<IconPlus size={14} />}
-            disabled={modifiers.length >= maxModifiers}
+            disabled={modifiers.length >= modifiersInput.maxItems}
             onClick={() => {
               form.insertListItem('modifiers', { name: '', price: '' });
             }}

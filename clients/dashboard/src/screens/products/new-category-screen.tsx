@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
+import { categoryName } from '../../generated/limits.ts';
 import { focusMistake, showMistakes } from '../../shared/form-problem.ts';
 import { LinkButton } from '../../shared/links.tsx';
 import { useNotify } from '../../shared/notify.ts';
@@ -82,7 +83,7 @@ export function NewCategoryScreen(): ReactNode {
               <TextInput
                 label={texts.name}
                 placeholder={texts.namePlaceholder}
-                maxLength={200}
+                maxLength={categoryName.maxLength}
                 required
                 {...form.getInputProps('name')}
               />

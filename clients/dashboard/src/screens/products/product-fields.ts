@@ -1,4 +1,6 @@
 import type { Schemas } from 'prompt-gateway-client';
+import { imageUrl } from '../../generated/limits.ts';
+import { fits } from '../../shared/limits.ts';
 import { readAmount, writeAmount } from '../../shared/money.ts';
 import type { Texts } from '../../texts/en.ts';
 
@@ -119,5 +121,5 @@ export function validateFields(
 
 /** Whether a text is an address that the page may link to. */
 export function isWebUrl(text: string): boolean {
-  return /^https?:\/\/[^\s/?#\\@]+([/?#][^\s\\]*)?$/i.test(text) && URL.canParse(text);
+  return fits(text, imageUrl) && URL.canParse(text);
 }

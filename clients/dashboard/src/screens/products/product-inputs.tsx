@@ -2,6 +2,7 @@ import { Anchor, Paper, Select, SimpleGrid, Stack, Switch, TagsInput, Text, Text
 import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
 import { useScope } from '../../app/session-context.ts';
+import { imageUrl as limitsOfUrl, productDescription, productName, sku, tagsInput } from '../../generated/limits.ts';
 import { TextLink } from '../../shared/links.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { AmountInput } from './amount-input.tsx';
@@ -31,7 +32,7 @@ export function ProductInputs({
           <TextInput
             label={texts.name}
             placeholder={texts.namePlaceholder}
-            maxLength={200}
+            maxLength={productName.maxLength}
             required
             {...form.getInputProps('name')}
           />
@@ -76,7 +77,7 @@ export function ProductInputs({
           <Textarea
             label={texts.description}
             placeholder={texts.descriptionPlaceholder}
-            maxLength={4_000}
+            maxLength={productDescription.maxLength}
             autosize
             minRows={2}
             maxRows={10}
@@ -85,7 +86,7 @@ export function ProductInputs({
           <TagsInput
             label={texts.tags}
             description={texts.tagsDescription}
-            maxTags={50}
+            maxTags={tagsInput.maxItems}
             {...form.getInputProps('tags')}
           />
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
@@ -93,7 +94,7 @@ export function ProductInputs({
               label={texts.sku}
               description={texts.skuDescription}
               inputWrapperOrder={['label', 'input', 'description', 'error']}
-              maxLength={100}
+              maxLength={sku.maxLength}
               {...form.getInputProps('sku')}
             />
             <TextInput
@@ -108,7 +109,7 @@ export function ProductInputs({
               inputWrapperOrder={['label', 'input', 'description', 'error']}
               inputMode="url"
               autoComplete="off"
-              maxLength={2_048}
+              maxLength={limitsOfUrl.maxLength}
               {...form.getInputProps('image_url')}
             />
           </SimpleGrid>

@@ -1,7 +1,7 @@
-import type { Schemas } from 'prompt-gateway-client';
-import type { Generation } from './generation-draft.ts';
-import { generationText, type GenerationWords } from './generation-text.ts';
+import type { GenerationWords } from '../generation/section.ts';
+import { generationText } from '../generation/sections.ts';
 import { shortUrl } from './image-url.ts';
+import type { ContentDraft, DraftPart } from './prompt-draft.ts';
 
 /** Headings and words of a prompt's content as one text. */
 export interface ContentWords {
@@ -20,16 +20,13 @@ export interface ContentWords {
   readonly roles: Readonly<Record<string, string>>;
 }
 
-type Content = Generation &
-  Pick<Schemas['PromptVersion'], 'messages' | 'variables' | 'strict' | 'selected_provider' | 'selected_model'>;
-
-/** The content of a version as one text for people, so that a difference of two texts shows what changed. */
-export function contentText(content: Content, words: ContentWords): string {
-  const { messages, variables, strict = false, selected_provider, selected_model } = content;
-  const generation = generationText(content, words.generation);
+/** A content as one text for people, so that a difference of two texts shows what changed. */
+export function contentText(content: ContentDraft, words: ContentWords): string {
+  const { messages, variables, strict, provider, model } = content;
+  const generation = generationText(content.generation, words.generation);
   return [
-    `${words.provider}: ${selected_provider ?? words.none}`,
-    `${words.model}: ${selected_model ?? words.none}`,
+    `${words.provider}: ${provider || words.none}`,
+    `${words.model}: ${model || words.none}`,
     `${words.strict}: ${strict ? words.yes : words.no}`,
     '',
     messagesText(messages, words),
@@ -41,7 +38,7 @@ export function contentText(content: Content, words: ContentWords): string {
 }
 
 /** The messages, each under its role; images by their address. */
-export function messagesText(messages: Content['messages'], words: Pick<ContentWords, 'roles' | 'image'>): string {
+export function messagesText(messages: ContentDraft['messages'], words: Pick<ContentWords, 'roles' | 'image'>): string {
   return messages
     .map(({ role, content }) => {
       const parts = typeof content === 'string' ? [content] : content.map((part) => partText(part, words));
@@ -50,18 +47,18 @@ export function messagesText(messages: Content['messages'], words: Pick<ContentW
     .join('\n\n');
 }
 
-function partText(part: Schemas['ContentPart'], { image }: Pick<ContentWords, 'image'>): string {
+function partText({ key: _, ...part }: DraftPart, { image }: Pick<ContentWords, 'image'>): string {
   if (part.type === 'text') return part.text ?? '';
   return part.type === 'image' ? `[${image}: ${shortUrl(part.url ?? '')}]` : JSON.stringify(part);
 }
 
 /** The definitions of the variables; empty if there are none. */
-export function variablesText(variables: Content['variables'], words: ContentWords): string {
+export function variablesText(variables: ContentDraft['variables'], words: ContentWords): string {
   const lines: string[] = [];
-  for (const [name, definition] of Object.entries(variables ?? {})) {
-    lines.push(definition.required === true ? `${name} (${words.required})` : name);
-    if (definition.default !== undefined) lines.push(`    ${words.default}: ${JSON.stringify(definition.default)}`);
-    if (definition.description !== undefined) lines.push(`    ${words.purpose}: ${definition.description}`);
+  for (const { name, required, default: value, description } of variables) {
+    lines.push(required ? `${name} (${words.required})` : name);
+    if (value !== undefined) lines.push(`    ${words.default}: ${JSON.stringify(value)}`);
+    if (description !== '') lines.push(`    ${words.purpose}: ${description}`);
   }
   return lines.join('\n');
 }

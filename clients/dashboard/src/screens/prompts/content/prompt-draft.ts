@@ -1,13 +1,10 @@
 import type { Schemas } from 'prompt-gateway-client';
+import { slug as slugLimits, testSettings as testSettingsLimits, variableName } from '../../../generated/limits.ts';
+import { fits } from '../../../shared/limits.ts';
+import type { Generation, GenerationMistakes } from '../generation/section.ts';
+import { cleared, generationDraftOf, generationMistakesOf, generationOf } from '../generation/sections.ts';
+import type { GenerationDraft } from '../generation/sections.ts';
 import { parseJson, type JsonValue } from './exact-json.ts';
-import {
-  generationDraftOf,
-  generationMistakesOf,
-  generationOf,
-  type Generation,
-  type GenerationDraft,
-  type GenerationMistake,
-} from './generation-draft.ts';
 
 type Prompt = Schemas['Prompt'];
 export type Role = Schemas['MessageRole'];
@@ -37,17 +34,22 @@ export interface DraftVariable {
   readonly description: string;
 }
 
-/** A prompt while it is edited: everything as it was typed. */
-export interface PromptDraft extends GenerationDraft {
-  readonly name: string;
-  readonly slug: string;
-  readonly description: string;
+/** The content of a version while it is edited. */
+export interface ContentDraft {
   readonly messages: readonly DraftMessage[];
   readonly variables: readonly DraftVariable[];
   readonly strict: boolean;
   /** Empty: none is selected. */
   readonly provider: string;
   readonly model: string;
+  readonly generation: GenerationDraft;
+}
+
+/** A prompt while it is edited: everything as it was typed. */
+export interface PromptDraft extends ContentDraft {
+  readonly name: string;
+  readonly slug: string;
+  readonly description: string;
   /** JSON text; blank: none. */
   readonly testSettings: string;
 }
@@ -59,15 +61,9 @@ export interface DraftMistakes {
   readonly testSettings: 'syntax' | 'inexact' | 'size' | undefined;
   /** By the variable's key. */
   readonly variables: ReadonlyMap<string, 'name' | 'taken'>;
-  /** By place. */
-  readonly generation: ReadonlyMap<string, GenerationMistake>;
+  /** By section. */
+  readonly generation: Readonly<Record<string, GenerationMistakes>>;
 }
-
-const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const variablePattern = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
-/** Bytes of compact JSON that the service accepts. */
-const largestTestSettings = 16 * 1024;
 
 /** A message with a key of its own. */
 export function newMessage(role: string, content: DraftMessage['content'] = ''): DraftMessage {
@@ -79,36 +75,12 @@ export function newPart(part: Schemas['ContentPart']): DraftPart {
   return { ...part, key: crypto.randomUUID() };
 }
 
-/** The messages of a draft as the contract has them. */
-function messagesOf(messages: readonly DraftMessage[]): Schemas['Messages'] {
-  return messages.map(({ role, content }) => ({
-    role,
-    content: typeof content === 'string' ? content : content.map(({ key: _, ...part }) => part),
-  }));
-}
-
 /** A definition with a key of its own. */
 export function newVariable(
   name: string,
   definition: Partial<Omit<DraftVariable, 'key' | 'name'>> = {},
 ): DraftVariable {
   return { key: crypto.randomUUID(), name, required: false, default: undefined, description: '', ...definition };
-}
-
-/** The content of a draft as a version has it. */
-export function contentOf(
-  draft: PromptDraft,
-): Generation &
-  Pick<Schemas['PromptVersion'], 'messages' | 'variables' | 'strict' | 'selected_provider' | 'selected_model'> {
-  const { messages, variables, strict, provider, model } = draft;
-  return {
-    messages: messagesOf(messages),
-    variables: definitionsOf(variables),
-    strict,
-    ...(provider !== '' && { selected_provider: provider }),
-    ...(model !== '' && { selected_model: model }),
-    ...generationOf(draft),
-  };
 }
 
 /** What a new prompt begins with. */
@@ -123,43 +95,45 @@ export function emptyDraft(): PromptDraft {
     provider: '',
     model: '',
     testSettings: '',
-    ...generationDraftOf({}),
+    generation: generationDraftOf({}),
   };
 }
 
 /** The draft that changes nothing of this prompt. */
 export function draftOf(prompt: Prompt): PromptDraft {
+  const { name, slug, description = '', test_settings: settings = null } = prompt;
+  const testSettings = settings === null ? '' : JSON.stringify(settings, null, 2);
+  return { name, slug, description, testSettings, ...contentDraftOf(prompt) };
+}
+
+/** The content of a prompt, or of one of its versions, as it is edited. */
+export function contentDraftOf(
+  content: Generation & Pick<Prompt, 'messages' | 'variables' | 'strict' | 'selected_provider' | 'selected_model'>,
+): ContentDraft {
   return {
-    name: prompt.name,
-    slug: prompt.slug,
-    description: prompt.description ?? '',
-    messages: prompt.messages.map(({ role, content }) =>
-      newMessage(role, typeof content === 'string' ? content : content.map(newPart)),
+    messages: content.messages.map(({ role, content: said }) =>
+      newMessage(role, typeof said === 'string' ? said : said.map(newPart)),
     ),
-    variables: Object.entries(prompt.variables ?? {}).map(([name, definition]) =>
+    variables: Object.entries(content.variables ?? {}).map(([name, definition]) =>
       newVariable(name, {
         required: definition.required === true,
         default: definition.default,
         description: definition.description ?? '',
       }),
     ),
-    strict: prompt.strict === true,
-    provider: prompt.selected_provider ?? '',
-    model: prompt.selected_model ?? '',
-    testSettings:
-      prompt.test_settings === undefined || prompt.test_settings === null
-        ? ''
-        : JSON.stringify(prompt.test_settings, null, 2),
-    ...generationDraftOf(prompt),
+    strict: content.strict === true,
+    provider: content.selected_provider ?? '',
+    model: content.selected_model ?? '',
+    generation: generationDraftOf(content),
   };
 }
 
-/** Whether two drafts say the same, whatever their keys. */
-export function sameDraft(a: PromptDraft, b: PromptDraft): boolean {
+/** Whether two drafts, or parts of drafts, say the same, whatever their keys. */
+export function sameDraft<Part>(a: Part, b: Part): boolean {
   return a === b || withoutKeys(a) === withoutKeys(b);
 }
 
-function withoutKeys(draft: PromptDraft): string {
+function withoutKeys(draft: unknown): string {
   return JSON.stringify(draft, (name, value: unknown) => (name === 'key' ? undefined : value));
 }
 
@@ -182,24 +156,23 @@ export function mistakesOf(draft: PromptDraft, isNew: boolean): DraftMistakes {
   const variables = new Map<string, 'name' | 'taken'>();
   const names = new Set<string>();
   for (const { key, name } of draft.variables) {
-    if (!variablePattern.test(name)) variables.set(key, 'name');
+    if (!fits(name, variableName)) variables.set(key, 'name');
     else if (names.has(name)) variables.set(key, 'taken');
     names.add(name);
   }
   return {
     name: draft.name.trim() === '',
-    slug:
-      !(isNew && draft.slug === '') &&
-      (!slugPattern.test(draft.slug) || draft.slug.length > 80 || uuidPattern.test(draft.slug)),
+    slug: !(isNew && draft.slug === '') && !fits(draft.slug, slugLimits),
     testSettings: testSettingsMistake(draft.testSettings),
     variables,
-    generation: generationMistakesOf(draft),
+    generation: generationMistakesOf(draft.generation),
   };
 }
 
 /** Whether something is wrong. */
 export function hasMistakes({ name, slug, testSettings, variables, generation }: DraftMistakes): boolean {
-  return name || slug || testSettings !== undefined || variables.size > 0 || generation.size > 0;
+  const isWrong = Object.values(generation).some(({ size }) => size > 0);
+  return name || slug || testSettings !== undefined || variables.size > 0 || isWrong;
 }
 
 function testSettingsMistake(text: string): DraftMistakes['testSettings'] {
@@ -207,7 +180,7 @@ function testSettingsMistake(text: string): DraftMistakes['testSettings'] {
   const parsed = parseJson(text);
   if (parsed.error !== undefined) return parsed.error.kind;
   const bytes = new TextEncoder().encode(JSON.stringify(parsed.value)).length;
-  return bytes > largestTestSettings ? 'size' : undefined;
+  return bytes > testSettingsLimits.maxBytes ? 'size' : undefined;
 }
 
 function testSettingsValue(text: string): JsonValue {
@@ -215,57 +188,41 @@ function testSettingsValue(text: string): JsonValue {
   return parsed.error === undefined ? parsed.value : null;
 }
 
-/** Content without any settings of the generation. */
-const cleared: Pick<Schemas['PromptUpdate'], keyof Generation> = {
-  parameters: null,
-  response_format: null,
-  tools: null,
-  tool_choice: null,
-  provider_options: null,
-  fallbacks: null,
-  retries: 0,
-};
-
-/** The body that makes a stored prompt what the draft says. The draft has no mistakes. */
-function updateOf(draft: PromptDraft): Schemas['PromptUpdate'] {
-  const { name, slug, description, strict, provider, model } = draft;
+/** The body that creates the prompt. The draft has no mistakes. */
+export function createOf(draft: PromptDraft): Schemas['PromptCreate'] {
+  const { name, slug, description, messages, variables, strict, provider, model } = draft;
   return {
     name,
-    slug,
-    description: description === '' ? null : description,
+    ...(slug !== '' && { slug }),
+    ...(description !== '' && { description }),
     // A later release can have stored other roles and types of parts; they go back as they came.
-    messages: messagesOf(draft.messages) as Schemas['MessagesInput'],
-    variables: draft.variables.length === 0 ? null : definitionsOf(draft.variables),
+    messages: messages.map(({ role, content }) => ({
+      role,
+      content: typeof content === 'string' ? content : content.map(({ key: _, ...part }) => part),
+    })) as Schemas['MessagesInput'],
+    ...(variables.length > 0 && { variables: definitionsOf(variables) }),
     strict,
-    selected_provider: provider === '' ? null : provider,
-    selected_model: model === '' ? null : model,
+    ...(provider !== '' && { selected_provider: provider }),
+    ...(model !== '' && { selected_model: model }),
+    ...(generationOf(draft.generation) as Pick<Schemas['PromptCreate'], keyof Generation>),
     test_settings: testSettingsValue(draft.testSettings),
-    ...cleared,
-    ...(generationOf(draft) as Partial<typeof cleared>),
   };
 }
+
+/** A prompt without any value that can be left out. */
+const emptied: Schemas['PromptUpdate'] = {
+  description: null,
+  variables: null,
+  selected_provider: null,
+  selected_model: null,
+  ...(cleared as object),
+};
 
 /** The fields in which the draft differs from a stored prompt, so that what is the same makes no version. */
 export function changesOf(draft: PromptDraft, stored: Prompt): Schemas['PromptUpdate'] {
-  const before = Object.entries(updateOf(draftOf(stored)));
-  const same = new Set(before.map(([name, value]) => `${name} ${JSON.stringify(value)}`));
-  const wanted = Object.entries(updateOf(draft));
-  return Object.fromEntries(wanted.filter(([name, value]) => !same.has(`${name} ${JSON.stringify(value)}`)));
-}
-
-/** The body that creates the prompt. The draft has no mistakes. */
-export function createOf(draft: PromptDraft): Schemas['PromptCreate'] {
-  const { messages, variables, slug, description, provider, model } = draft;
-  return {
-    name: draft.name,
-    messages: messagesOf(messages) as Schemas['MessagesInput'],
-    strict: draft.strict,
-    test_settings: testSettingsValue(draft.testSettings),
-    ...(slug !== '' && { slug }),
-    ...(description !== '' && { description }),
-    ...(variables.length > 0 && { variables: definitionsOf(variables) }),
-    ...(provider !== '' && { selected_provider: provider }),
-    ...(model !== '' && { selected_model: model }),
-    ...(generationOf(draft) as Pick<Schemas['PromptCreate'], keyof Generation>),
-  };
+  const before = new Map(Object.entries({ ...emptied, ...createOf(draftOf(stored)) }));
+  const wanted = Object.entries({ ...emptied, ...createOf(draft) });
+  return Object.fromEntries(
+    wanted.filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before.get(name))),
+  );
 }

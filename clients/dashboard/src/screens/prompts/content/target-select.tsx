@@ -1,6 +1,8 @@
 import { Autocomplete, Select, SimpleGrid } from '@mantine/core';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
+import { modelId } from '../../../generated/limits.ts';
+import { fits } from '../../../shared/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 
 /** A provider and a model; empty means that none is chosen. */
@@ -65,7 +67,7 @@ export function TargetSelect({
         onChange={(model) => {
           onChange({ ...value, model });
         }}
-        error={value.model !== '' && !/^[!-~]{1,200}$/.test(value.model) && texts.modelPattern}
+        error={value.model !== '' && !fits(value.model, modelId) && texts.modelPattern}
       />
     </SimpleGrid>
   );

@@ -1,6 +1,7 @@
 import { Button, Group, Stack, VisuallyHidden } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { memo, useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { messagesInput } from '../../../generated/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 import type { KnownVariable } from '../code/template-language.ts';
 import { newMessage, type DraftMessage } from '../content/prompt-draft.ts';
@@ -16,7 +17,7 @@ interface MessageListProps {
 }
 
 /** The most messages that the service takes. */
-const mostMessages = 200;
+const mostMessages = messagesInput.maxItems;
 
 const Card = memo(MessageCard);
 

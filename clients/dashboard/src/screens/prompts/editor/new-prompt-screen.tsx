@@ -11,7 +11,8 @@ import { noValues } from '../content/variable-values.ts';
 import { keepSaved } from '../save-cache.ts';
 import { PromptForm } from './prompt-form.tsx';
 import { SaveBar } from './save-bar.tsx';
-import { ServiceMistakesContext, stillWrong } from './service-mistakes.ts';
+import { ServiceMistakesContext } from './service-mistakes.ts';
+import { stillWrong } from './still-wrong.ts';
 
 /** Creates a prompt with the same form that edits one. */
 export function NewPromptScreen(): ReactNode {

@@ -6,9 +6,9 @@ import { useScope } from '../../../app/session-context.ts';
 import { ConflictDialog } from '../../../shared/conflict-dialog.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import type { Texts } from '../../../texts/en.ts';
-import { contentOf, draftOf, hasMistakes, mistakesOf, type PromptDraft } from '../content/prompt-draft.ts';
+import { draftOf, hasMistakes, mistakesOf, type PromptDraft } from '../content/prompt-draft.ts';
 import { messagesText, variablesText, type ContentWords } from '../content/content-text.ts';
-import { generationText } from '../content/generation-text.ts';
+import { generationText } from '../generation/sections.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { PromptForm } from './prompt-form.tsx';
 import { SaveBar } from './save-bar.tsx';
@@ -101,17 +101,16 @@ function comparable(
   draft: PromptDraft,
   { contentWords: words }: { contentWords: ContentWords },
 ): Record<keyof Texts['prompts']['editor']['fields'], string> {
-  const { name, slug, description, strict, provider, model, testSettings } = draft;
-  const content = contentOf(draft);
+  const { name, slug, description, messages, variables, strict, provider, model, testSettings } = draft;
   return {
     name,
     slug,
     description,
     testSettings,
-    messages: messagesText(content.messages, words),
-    variables: variablesText(content.variables, words),
+    messages: messagesText(messages, words),
+    variables: variablesText(variables, words),
     strict: strict ? words.yes : words.no,
-    generation: generationText(content, words.generation),
+    generation: generationText(draft.generation, words.generation),
     target: [provider, model].filter((part) => part !== '').join(' / '),
   };
 }

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconAlertTriangle, IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { contentWarnings, listVariables } from 'prompt-gateway-client/template';
 import { useCallback, useDeferredValue, useId, useMemo, type ReactNode } from 'react';
+import { promptDescription, promptName, slug } from '../../../generated/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 import { CodeEditor } from '../code/lazy-code.tsx';
 import type { KnownVariable } from '../code/template-language.ts';
@@ -12,7 +13,7 @@ import { TargetSelect } from '../content/target-select.tsx';
 import { VariableValuesForm } from '../content/variable-values-form.tsx';
 import type { VariableValues } from '../content/variable-values.ts';
 import { useProviders } from '../prompt-queries.ts';
-import { GenerationSection } from './generation/generation-section.tsx';
+import { GenerationSection } from '../generation/generation-section.tsx';
 import { MessageList } from './message-list.tsx';
 import classes from './prompt-form.module.css';
 import { Section } from './section.tsx';
@@ -73,7 +74,7 @@ export function PromptForm(props: PromptFormProps): ReactNode {
             <TextInput
               label={texts.name}
               withAsterisk
-              maxLength={200}
+              maxLength={promptName.maxLength}
               readOnly={isReadOnly}
               value={draft.name}
               error={mistakes.name && (isChecked || draft.name !== '') && texts.nameMistake}
@@ -84,7 +85,7 @@ export function PromptForm(props: PromptFormProps): ReactNode {
             <TextInput
               label={texts.slug}
               withAsterisk={!isNew}
-              maxLength={80}
+              maxLength={slug.maxLength}
               readOnly={isReadOnly}
               classNames={{ input: classes.mono ?? '' }}
               placeholder={isNew ? texts.slugPlaceholder : undefined}
@@ -101,7 +102,7 @@ export function PromptForm(props: PromptFormProps): ReactNode {
             autosize
             minRows={1}
             maxRows={6}
-            maxLength={4000}
+            maxLength={promptDescription.maxLength}
             readOnly={isReadOnly}
             value={draft.description}
             onChange={(event) => {

@@ -9,7 +9,8 @@ import { changesOf } from '../content/prompt-draft.ts';
 import { promptKeys, type StoredPrompt } from '../prompt-queries.ts';
 import { keepSaved } from '../save-cache.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
-import { stillWrong, type ServiceMistakes } from './service-mistakes.ts';
+import type { ServiceMistakes } from './service-mistakes.ts';
+import { stillWrong } from './still-wrong.ts';
 
 /** Saving the draft of the workspace, and deciding when someone else has saved in between. */
 export interface SavePrompt {

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Checkbox, Group, Paper, Stack, Text, Textarea, Text
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { TemplateVariable } from 'prompt-gateway-client/template';
 import { memo, useCallback, type ReactNode } from 'react';
+import { promptCreate, variableDefinitionInput, variableName } from '../../../generated/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 import { newVariable, type DraftMistakes, type DraftVariable } from '../content/prompt-draft.ts';
 import classes from './variable-definitions.module.css';
@@ -16,7 +17,7 @@ interface VariableDefinitionsProps {
 }
 
 /** The most variables that the service takes. */
-const mostVariables = 200;
+const mostVariables = promptCreate.variables.maxProperties;
 /** Names of undeclared variables that have a button each. */
 const mostButtons = 12;
 
@@ -135,7 +136,7 @@ function VariableRow({
         label={texts.name}
         classNames={{ input: classes.mono ?? '' }}
         value={name}
-        maxLength={64}
+        maxLength={variableName.maxLength}
         error={mistake === undefined ? undefined : texts.mistakes[mistake]}
         onChange={(event) => {
           onChange(key, { name: event.currentTarget.value });
@@ -159,7 +160,7 @@ function VariableRow({
         label={texts.description}
         placeholder={texts.descriptionPlaceholder}
         value={description}
-        maxLength={1000}
+        maxLength={variableDefinitionInput.description.maxLength}
         onChange={(event) => {
           onChange(key, { description: event.currentTarget.value });
         }}

@@ -4,6 +4,7 @@ import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import { ContentDiff } from '../code/lazy-code.tsx';
 import { contentText } from '../content/content-text.ts';
+import { contentDraftOf } from '../content/prompt-draft.ts';
 import { useVersion } from '../prompt-queries.ts';
 
 /** Two versions of a prompt with their differences. */
@@ -34,7 +35,9 @@ export function Comparison({
     );
   }
   if (older.data === undefined || newer.data === undefined) return <Skeleton h={240} />;
-  const [oldText, newText] = [older.data, newer.data].map((version) => contentText(version, prompts.contentWords));
+  const [oldText, newText] = [older.data, newer.data].map((version) =>
+    contentText(contentDraftOf(version), prompts.contentWords),
+  );
   if (oldText === newText) return <Text c="dimmed">{texts.same}</Text>;
   return (
     <ContentDiff

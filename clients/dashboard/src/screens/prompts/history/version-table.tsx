@@ -9,7 +9,8 @@ import { EmptyState } from '../../../shared/empty-state.tsx';
 import { RelativeTime } from '../../../shared/relative-time.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
-import { generationDraftOf, generationOf } from '../content/generation-draft.ts';
+import type { Texts } from '../../../texts/en.ts';
+import { contentDraftOf, sameDraft, type ContentDraft } from '../content/prompt-draft.ts';
 import { LabelBadge } from '../labels/label-badges.tsx';
 import type { LabelTarget } from '../labels/set-label-dialog.tsx';
 import { useVersions } from '../prompt-queries.ts';
@@ -17,7 +18,7 @@ import { useWorkspace } from '../workspace/workspace-context.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
 
 type Version = Schemas['PromptVersion'];
-type Part = 'messages' | 'variables' | 'strict' | 'model' | 'generation';
+type Part = keyof Texts['prompts']['history']['parts'];
 
 /** All versions, the newest first; their labels; what changed in each; and buttons that label or restore it. */
 export function VersionTable({
@@ -130,23 +131,25 @@ export function VersionTable({
   );
 }
 
+const fieldsOf: Readonly<Record<Part, readonly (keyof ContentDraft)[]>> = {
+  messages: ['messages'],
+  variables: ['variables'],
+  strict: ['strict'],
+  model: ['provider', 'model'],
+  generation: ['generation'],
+};
+
 /** What changed from the version before, for the versions whose predecessor is in the list, too. */
 function changesByVersion(versions: readonly Version[]): Map<number, Part[]> {
   const found = new Map<number, Part[]>();
-  for (const [index, newer] of versions.entries()) {
-    const older = versions[index + 1];
-    if (older?.version !== newer.version - 1) continue;
-    const values: Record<Part, (content: Version) => unknown> = {
-      messages: ({ messages }) => messages,
-      variables: ({ variables }) => variables ?? {},
-      strict: ({ strict }) => strict === true,
-      model: ({ selected_provider, selected_model }) => [selected_provider, selected_model],
-      generation: (content) => generationOf(generationDraftOf(content)),
-    };
-    const parts = (Object.keys(values) as Part[]).filter(
-      (part) => JSON.stringify(values[part](newer)) !== JSON.stringify(values[part](older)),
+  const drafts = versions.map(contentDraftOf);
+  for (const [index, { version }] of versions.entries()) {
+    const [newer, older] = drafts.slice(index, index + 2);
+    if (newer === undefined || older === undefined || versions[index + 1]?.version !== version - 1) continue;
+    const parts = (Object.keys(fieldsOf) as Part[]).filter((part) =>
+      fieldsOf[part].some((field) => !sameDraft(newer[field], older[field])),
     );
-    found.set(newer.version, parts);
+    found.set(version, parts);
   }
   return found;
 }

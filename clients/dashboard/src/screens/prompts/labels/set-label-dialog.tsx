@@ -2,6 +2,8 @@ import { Autocomplete, Button, Group, Modal, NativeSelect, SimpleGrid, Skeleton,
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
+import { labelName } from '../../../generated/limits.ts';
+import { fits } from '../../../shared/limits.ts';
 import { useNotify } from '../../../shared/notify.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
@@ -49,7 +51,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
   const [name, setName] = useState(target.name ?? '');
   const [version, setVersion] = useState(target.version);
   const [isChecked, setChecked] = useState(false);
-  const isValid = /^(?!latest$)[a-z][a-z0-9-]{0,31}$/.test(name);
+  const isValid = fits(name, labelName);
   const change = useLabelChange({
     promptId,
     name,
@@ -86,7 +88,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
             placeholder={texts.namePlaceholder}
             data={labels.map((label) => label.name)}
             value={name}
-            maxLength={32}
+            maxLength={labelName.maxLength}
             spellCheck={false}
             data-autofocus
             error={!isValid && (isChecked || name !== '') && texts.nameMistake}

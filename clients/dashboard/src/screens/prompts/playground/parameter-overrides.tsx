@@ -1,9 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTexts } from '../../../shared/texts.tsx';
-import type { Parameters } from '../content/generation-draft.ts';
-import { parametersSummary } from '../content/generation-text.ts';
-import { Disclosure } from '../editor/generation/disclosure.tsx';
-import { ParameterFields } from '../editor/generation/parameter-fields.tsx';
+import { Disclosure } from '../generation/disclosure.tsx';
+import { ParameterFields, parametersSummary, parametersTitle, type Parameters } from '../generation/parameters.tsx';
 import classes from './playground.module.css';
 
 /** Parameters for these invocations only, instead of those that are saved. */
@@ -20,7 +18,7 @@ export function ParameterOverrides({
   const summary = parametersSummary(value, generation);
   return (
     <div className={classes.overrides}>
-      <Disclosure title={generation.parameters.title} summary={summary.join(' · ') || texts.asSaved}>
+      <Disclosure title={parametersTitle(generation)} summary={summary.join(' · ') || texts.asSaved}>
         <ParameterFields value={value} saved={saved} onChange={onChange} />
       </Disclosure>
     </div>

@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { listVariables } from 'prompt-gateway-client/template';
 import { useMemo, useState, type ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
+import { testRunCreate } from '../../../generated/limits.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import { chosenVersion, runMembers, RunSelect, type RunChoice } from '../content/run-select.tsx';
@@ -16,7 +17,7 @@ import { useWorkspace } from '../workspace/workspace-context.ts';
 import classes from './test-runs.module.css';
 
 /** The most targets of a test run. */
-const mostTargets = 20;
+const mostTargets = testRunCreate.providers.maxItems;
 
 /** Chooses what to compare, and starts it. */
 export function NewTestRun(): ReactNode {

@@ -1,8 +1,8 @@
 import { createContext, use } from 'react';
-import type { Parameters } from '../content/generation-draft.ts';
 import type { PromptDraft } from '../content/prompt-draft.ts';
 import type { RunChoice } from '../content/run-select.tsx';
 import type { Target } from '../content/target-select.tsx';
+import type { Parameters } from '../generation/parameters.tsx';
 import type { VariableValues } from '../content/variable-values.ts';
 import type { Turn } from '../playground/turns.ts';
 import type { StoredPrompt } from '../prompt-queries.ts';

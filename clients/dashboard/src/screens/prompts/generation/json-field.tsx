@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import { useId, type ReactNode } from 'react';
-import { CodeEditor } from '../../code/lazy-code.tsx';
+import { CodeEditor } from '../code/lazy-code.tsx';
 
 /** A field for JSON, with its name above and what is wrong, or what it is for, below. */
 export function JsonField({

@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useTexts } from '../../../../shared/texts.tsx';
+import { useTexts } from '../../../shared/texts.tsx';
 
 /** Yes, no, or what the provider does by itself. */
 export function TriStateField({
