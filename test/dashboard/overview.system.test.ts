@@ -95,7 +95,7 @@ describe('the overview', () => {
     await figure('Tokens').getByText('4 in, 4 out').waitFor();
     await figure('Delivery attempts').getByText('50% succeeded, 1 failed').waitFor();
     await figure('Waiting deliveries').getByText('1 held').waitFor();
-    await page.locator('.recharts-bar-rectangle path').first().waitFor({ state: 'attached' });
+    await page.locator('[data-bar]').first().waitFor({ state: 'attached' });
     const attention = page.getByRole('region', { name: 'Integrations that need attention' });
     await attention.getByText('Last answer: status 503').waitFor();
     await attention.getByText('Sending paused').waitFor();

@@ -114,7 +114,7 @@ describe('prompts', () => {
     await page.getByRole('button', { name: 'Add target' }).click();
     await page.getByRole('button', { name: 'Run on 2 targets' }).click();
     await page.getByRole('region', { name: /^Result 2: openai/ }).waitFor();
-    await page.locator('.recharts-bar-rectangle').first().waitFor({ state: 'attached' });
+    await page.locator('[data-bar]').first().waitFor({ state: 'attached' });
     await expectAccessible(page);
     await takeScreenshots(page, 'prompt-test-run');
     await goTo(page, 'Test runs');
@@ -408,7 +408,7 @@ describe('prompts', () => {
     await page.getByRole('region', { name: 'Answer' }).getByText(hostile).waitFor();
     await goTo(page, 'Test runs');
     await page.getByRole('button', { name: 'Run on 1 target' }).click();
-    await page.locator('.recharts-bar-rectangle').first().waitFor({ state: 'attached' });
+    await page.locator('[data-bar]').first().waitFor({ state: 'attached' });
     expect(await page.evaluate('["ran" in window, document.querySelectorAll("img[src=x]").length]')).toEqual([
       false,
       0,

@@ -1,14 +1,33 @@
-import { Button, Group, Skeleton, Stack, Table, Text } from '@mantine/core';
-import { lazy, Suspense, useState, type ReactNode } from 'react';
-import type { ChartProps } from './chart-props.ts';
+import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { useState, type ReactNode } from 'react';
+import { ChartBars } from './chart-bars.tsx';
 import { useTexts } from './texts.tsx';
 
-const ChartContent = lazy(async () => {
-  const { ChartContent: content } = await import('./chart-content.tsx');
-  return { default: content };
-});
+/** One part of each bar. */
+export interface Series {
+  /** Field of the points. */
+  name: string;
+  label: string;
+  /** Colour of the theme, such as `accent.6`. */
+  color: string;
+}
 
-/** A chart with a table of the same values for those who cannot see it. Its library is loaded with the first chart. */
+/** Bars for some points, and the same as a table. */
+export interface ChartProps {
+  /** What the chart shows, for its heading and for screen readers. */
+  label: string;
+  /** Values, also of the summary at the right of the heading. */
+  summary?: ReactNode;
+  points: readonly Readonly<Record<string, string | number | null>>[];
+  /** Field of the points along the axis. */
+  x: string;
+  series: readonly Series[];
+  formatX?: (value: string) => string;
+  formatY?: (value: number) => string;
+  height?: number;
+}
+
+/** A chart with a table of the same values for those who cannot see it. */
 export function Chart(props: ChartProps): ReactNode {
   const { chart: texts } = useTexts().shared;
   const { label, summary, points, height = 200 } = props;
@@ -43,9 +62,7 @@ export function Chart(props: ChartProps): ReactNode {
         </Text>
       ) : (
         <div aria-hidden="true">
-          <Suspense fallback={<Skeleton height={height} />}>
-            <ChartContent {...props} height={height} />
-          </Suspense>
+          <ChartBars {...props} height={height} />
         </div>
       )}
     </Stack>

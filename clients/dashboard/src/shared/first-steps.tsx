@@ -1,12 +1,11 @@
-import { Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { IconCircleCheckFilled, IconCircleDashed } from '@tabler/icons-react';
+import { Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { gateway } from '../app/gateway.ts';
 import { useScope } from '../app/session-context.ts';
-import classes from './first-steps.module.css';
 import { LinkButton } from './links.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
+import { StepsPanel } from './steps-panel.tsx';
 import { useTexts } from './texts.tsx';
 
 const steps = ['location', 'category', 'product', 'order'] as const;
@@ -49,42 +48,21 @@ export function FirstSteps({ locationId }: { locationId?: string | undefined }):
   const next = steps.findIndex((step) => step === 'order' || done[step] === undefined);
   const isAllowed = steps[next] === 'order' ? canOrder : canWrite;
   return (
-    <Paper withBorder p="lg" component="section">
-      <Stack gap="md">
-        <div>
-          <Title order={2} size="h3">
-            {texts.title}
-          </Title>
-          <Text c="dimmed" size="sm">
-            {texts.text}
-          </Text>
-        </div>
-        <ol className={classes.steps}>
-          {steps.map((step, position) => (
-            <li key={step} data-next={position === next || undefined}>
-              <Group gap="sm" wrap="nowrap" align="flex-start" flex={1} miw={0}>
-                {position < next ? (
-                  <IconCircleCheckFilled size={20} className={classes.done} role="img" aria-label={texts.done} />
-                ) : (
-                  <IconCircleDashed size={20} className={classes.open} role="img" aria-label={texts.open} />
-                )}
-                <div>
-                  <Text fw={500}>{texts.steps[step].title}</Text>
-                  <Text c="dimmed" size="sm">
-                    {texts.steps[step].text}
-                  </Text>
-                </div>
-              </Group>
-              {position === next && isAllowed && (
-                <NextStep step={step} progress={done}>
-                  {texts.steps[step].action}
-                </NextStep>
-              )}
-            </li>
-          ))}
-        </ol>
-      </Stack>
-    </Paper>
+    <StepsPanel
+      title={texts.title}
+      text={texts.text}
+      steps={steps.map((step, position) => ({
+        name: step,
+        title: texts.steps[step].title,
+        text: texts.steps[step].text,
+        isDone: position < next,
+        action: position === next && isAllowed && (
+          <NextStep step={step} progress={done}>
+            {texts.steps[step].action}
+          </NextStep>
+        ),
+      }))}
+    />
   );
 }
 

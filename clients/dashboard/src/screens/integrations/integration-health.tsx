@@ -73,8 +73,6 @@ export function IntegrationChart({ id, search }: { id: string; search: { span?: 
         </>
       ) : (
         <Chart
-          type="bar"
-          isStacked
           label={texts.chart}
           summary={
             <>

@@ -1,7 +1,6 @@
 import { Paper, SimpleGrid } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Chart } from '../../shared/chart.tsx';
-import type { Series } from '../../shared/chart-props.ts';
+import { Chart, type Series } from '../../shared/chart.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import type { Counts } from './queries.ts';
 
@@ -70,8 +69,6 @@ function CountsChart({
   return (
     <Paper withBorder p="md" miw={0}>
       <Chart
-        type="bar"
-        isStacked
         label={label}
         points={isEmpty ? [] : points}
         x="at"

@@ -22,8 +22,6 @@ export const orders: Texts['orders'] = {
   firstSteps: {
     title: 'Die erste Bestellung aufgeben',
     text: 'Vier Schritte vom leeren Dienst zu einer Bestellung mit ihren Events.',
-    done: 'Erledigt',
-    open: 'Offen',
     notAllowed: 'Es gibt noch keine Bestellungen. Ihr API-Schlüssel darf den Katalog nicht lesen.',
     steps: {
       location: {

@@ -74,8 +74,6 @@ export const overview: Texts['overview'] = {
   steps: {
     title: 'Erste Schritte',
     text: 'Sobald Prompts aufgerufen und Events zugestellt werden, erscheinen hier Diagramme.',
-    progress: (done, all) => `${done} von ${all} erledigt`,
-    done: 'Erledigt',
     integration: {
       title: 'Integration erstellen',
       text: 'Sie sendet Events wie neue Bestellungen an Ihre Anwendung. Ein Test-Event zeigt, ob es funktioniert.',

@@ -91,4 +91,8 @@ export const shared: Texts['shared'] = {
     asChart: 'Als Diagramm',
     empty: 'Keine Daten in diesem Zeitraum',
   },
+  steps: {
+    progress: (done, all) => `${done} von ${all} erledigt`,
+    done: 'Erledigt',
+  },
 };

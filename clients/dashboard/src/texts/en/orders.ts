@@ -20,8 +20,6 @@ export const orders = {
   firstSteps: {
     title: 'Place the first order',
     text: 'Four steps from an empty service to an order with its events.',
-    done: 'Done',
-    open: 'To do',
     notAllowed: 'There are no orders yet. Your API key may not read the catalog.',
     steps: {
       location: {

@@ -68,8 +68,6 @@ export const overview = {
   steps: {
     title: 'First steps',
     text: 'Charts appear here as soon as prompts are invoked and events are delivered.',
-    progress: (done: string, all: string) => `${done} of ${all} done`,
-    done: 'Done',
     integration: {
       title: 'Create an integration',
       text: 'It sends events, such as new orders, to your application. A test event shows that it works.',

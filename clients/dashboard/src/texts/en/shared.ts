@@ -87,4 +87,8 @@ export const shared = {
     asChart: 'Show as chart',
     empty: 'No data in this period',
   },
+  steps: {
+    progress: (done: string, all: string) => `${done} of ${all} done`,
+    done: 'Done',
+  },
 };

@@ -64,13 +64,11 @@ export function PromptStatisticsScreen(): ReactNode {
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
           <Paper withBorder p="md">
             <Chart
-              type="bar"
               label={texts.invocations}
               points={points}
               x="at"
               formatX={format.time}
               formatY={format.number}
-              isStacked
               series={[
                 { name: 'succeeded', label: texts.succeeded, color: 'accent.6' },
                 { name: 'errors', label: texts.errors, color: 'red.6' },
@@ -79,7 +77,6 @@ export function PromptStatisticsScreen(): ReactNode {
           </Paper>
           <Paper withBorder p="md">
             <Chart
-              type="bar"
               label={texts.latency}
               points={points}
               x="at"

@@ -21,7 +21,6 @@ export function TestCharts({ results }: { results: readonly Schemas['TestResult'
     <div className={classes.charts}>
       <Paper withBorder p="md">
         <Chart
-          type="bar"
           label={texts.latency}
           points={points}
           x="target"
@@ -32,13 +31,11 @@ export function TestCharts({ results }: { results: readonly Schemas['TestResult'
       </Paper>
       <Paper withBorder p="md">
         <Chart
-          type="bar"
           label={texts.tokens}
           points={points}
           x="target"
           formatX={formatX}
           formatY={format.number}
-          isStacked
           series={[
             { name: 'input', label: texts.inputTokens, color: 'accent.3' },
             { name: 'output', label: texts.outputTokens, color: 'accent.7' },
