@@ -66,9 +66,9 @@ export interface PromptsResource {
    *
    * Changes the fields that you send and keeps the others. Objects and arrays are replaced as a whole.
    *
-   * A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`,
-   * `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`, `retries`) creates a new version, which
-   * the next invocation uses. A change of metadata creates no version. Sending the current content creates no version. A request that changes nothing keeps `updated_at` and `ETag`.
+   * A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`, `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `retries`) creates a new version, which the next invocation uses. A change of metadata
+   * creates no version. Sending the current content creates no version. A request that changes nothing keeps `updated_at`
+   * and `ETag`.
    *
    * `warnings` in the answer describes the current content, even if this request did not change it.
    *
@@ -106,11 +106,10 @@ export interface PromptsResource {
    * Variables that the prompt does not know (does not declare or use) are ignored and listed in `warnings`. If the
    * prompt is `strict`, they are refused with `unknown-variables`.
    *
-   * `parameters` are merged with those of the prompt, member by member; `"parameters": null` drops all of the prompt's,
-   * so that the provider's defaults apply. `response_format`, `tools`, `tool_choice`, `provider_options`,
-   * `fallbacks` and `retries` replace those of the prompt, and `null` means none (`retries`: 0). `tools`, `tool_choice`, `provider_options` and
-   * `fallbacks` also need the scope `providers:invoke`. `messages` continue the conversation after the messages of the
-   * prompt.
+   * `parameters`, `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `retries` replace those of the prompt, and `null` means none (`retries`: 0). Only `parameters` are merged,
+   * member by member; `"parameters": null` drops all of the prompt's, so that the provider's defaults apply. `tools`,
+   * `tool_choice`, `provider_options` and `fallbacks` also need the scope `providers:invoke`. `messages` continue the
+   * conversation after the messages of the prompt.
    *
    * The service checks the request before it calls a provider, in this order: prompt, version or label, variables, what
    * the request overrides, providers of the prompt and of its fallbacks, appended messages, images, and what each

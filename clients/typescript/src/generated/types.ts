@@ -53,9 +53,9 @@ export interface paths<Other = string & {}> {
          * Change a prompt
          * @description Changes the fields that you send and keeps the others. Objects and arrays are replaced as a whole.
          *
-         *     A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`,
-         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks`, `retries`) creates a new version, which
-         *     the next invocation uses. A change of metadata creates no version. Sending the current content creates no version. A request that changes nothing keeps `updated_at` and `ETag`.
+         *     A change of the content (`messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`, `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `retries`) creates a new version, which the next invocation uses. A change of metadata
+         *     creates no version. Sending the current content creates no version. A request that changes nothing keeps `updated_at`
+         *     and `ETag`.
          *
          *     `warnings` in the answer describes the current content, even if this request did not change it.
          *
@@ -244,11 +244,10 @@ export interface paths<Other = string & {}> {
          *     Variables that the prompt does not know (does not declare or use) are ignored and listed in `warnings`. If the
          *     prompt is `strict`, they are refused with `unknown-variables`.
          *
-         *     `parameters` are merged with those of the prompt, member by member; `"parameters": null` drops all of the prompt's,
-         *     so that the provider's defaults apply. `response_format`, `tools`, `tool_choice`, `provider_options`,
-         *     `fallbacks` and `retries` replace those of the prompt, and `null` means none (`retries`: 0). `tools`, `tool_choice`, `provider_options` and
-         *     `fallbacks` also need the scope `providers:invoke`. `messages` continue the conversation after the messages of the
-         *     prompt.
+         *     `parameters`, `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `retries` replace those of the prompt, and `null` means none (`retries`: 0). Only `parameters` are merged,
+         *     member by member; `"parameters": null` drops all of the prompt's, so that the provider's defaults apply. `tools`,
+         *     `tool_choice`, `provider_options` and `fallbacks` also need the scope `providers:invoke`. `messages` continue the
+         *     conversation after the messages of the prompt.
          *
          *     The service checks the request before it calls a provider, in this order: prompt, version or label, variables, what
          *     the request overrides, providers of the prompt and of its fallbacks, appended messages, images, and what each
@@ -1645,6 +1644,78 @@ export type webhooks = Record<string, never>;
 export interface components<Other = string & {}> {
     schemas: {
         /**
+         * VariableDefinitions
+         * @description Variables by name.
+         * @example {
+         *       "ticket": {
+         *         "description": "Full text of the ticket",
+         *         "required": true
+         *       },
+         *       "tone": {
+         *         "default": "friendly",
+         *         "description": "Tone of the summary"
+         *       }
+         *     }
+         */
+        VariableDefinitions: {
+            [key: string]: components<Other>["schemas"]["VariableDefinition"];
+        };
+        /**
+         * Strict
+         * @description Part of the content: a change creates a new version. If true, an invocation or a test with a variable that the prompt does not know (does not declare or use) fails with `unknown-variables`. If false, such a variable is ignored with a warning. Default: false. Absent in answers unless true.
+         * @example true
+         */
+        Strict: boolean;
+        /**
+         * ProviderOptions
+         * @description Options by the id of their provider, with the names that the provider's API or package uses. A call gets only those of its provider. The service accepts options that change how a model answers. It refuses options that it sets itself (model, messages, limits, tools, formats) and options that reach other places (addresses, headers, files, stored data). At most 16 KiB. `null` means none. Part of the content: a change creates a new version.
+         * @example {
+         *       "anthropic": {
+         *         "effort": "low"
+         *       }
+         *     }
+         */
+        ProviderOptions: {
+            [key: string]: components<Other>["schemas"]["OptionsOfProvider"];
+        } | null;
+        /**
+         * Fallbacks
+         * @description Providers and models that are called in this order if the selected one fails.
+         * @example [
+         *       {
+         *         "provider": "anthropic"
+         *       },
+         *       {
+         *         "provider": "echo",
+         *         "model": "echo-upper"
+         *       }
+         *     ]
+         */
+        Fallbacks: {
+            provider: components<Other>["schemas"]["ProviderId"];
+            model?: components<Other>["schemas"]["ModelId"];
+        }[];
+        /**
+         * FallbacksInput
+         * @description Providers and models that are called in this order if the selected one fails in a way that another may not: time-out, rate limit, server error, refused credentials, invalid answer. `null` means none. Part of the content: a change creates a new version.
+         * @example [
+         *       {
+         *         "provider": "anthropic"
+         *       },
+         *       {
+         *         "provider": "echo",
+         *         "model": "echo-upper"
+         *       }
+         *     ]
+         */
+        FallbacksInput: components<Other>["schemas"]["TestTargetInput"][] | null;
+        /**
+         * Retries
+         * @description How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. What was surely not billed is repeated in any case; all together are at most three calls to this provider. Part of the content: a change creates a new version.
+         * @example 1
+         */
+        Retries: number;
+        /**
          * ProblemType
          * Format: uri
          * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
@@ -1888,29 +1959,6 @@ export interface components<Other = string & {}> {
          */
         Messages: components<Other>["schemas"]["Message"][];
         /**
-         * VariableDefinitions
-         * @description Variables by name.
-         * @example {
-         *       "ticket": {
-         *         "description": "Full text of the ticket",
-         *         "required": true
-         *       },
-         *       "tone": {
-         *         "default": "friendly",
-         *         "description": "Tone of the summary"
-         *       }
-         *     }
-         */
-        VariableDefinitions: {
-            [key: string]: components<Other>["schemas"]["VariableDefinition"];
-        };
-        /**
-         * Strict
-         * @description Part of the content: a change creates a new version. If true, an invocation or a test with a variable that the prompt does not know (does not declare or use) fails with `unknown-variables`. If false, such a variable is ignored with a warning. Default: false. Absent in answers unless true.
-         * @example true
-         */
-        Strict: boolean;
-        /**
          * GenerationParameters
          * @description How the model generates. For each member that is left out, the provider uses its default.
          * @example {
@@ -2090,41 +2138,6 @@ export interface components<Other = string & {}> {
          */
         ToolChoice: ("auto" | "none" | "required") | components<Other>["schemas"]["OtherValue"] | components<Other>["schemas"]["UsedTool"];
         /**
-         * ProviderOptions
-         * @description Options by the id of their provider, with the names that the provider's API or package uses. A call gets only those of its provider. The service accepts options that change how a model answers. It refuses options that it sets itself (model, messages, limits, tools, formats) and options that reach other places (addresses, headers, files, stored data). At most 16 KiB. `null` means none. Part of the content: a change creates a new version.
-         * @example {
-         *       "anthropic": {
-         *         "effort": "low"
-         *       }
-         *     }
-         */
-        ProviderOptions: {
-            [key: string]: components<Other>["schemas"]["OptionsOfProvider"];
-        } | null;
-        /**
-         * Fallbacks
-         * @description Providers and models that are called in this order if the selected one fails.
-         * @example [
-         *       {
-         *         "provider": "anthropic"
-         *       },
-         *       {
-         *         "provider": "echo",
-         *         "model": "echo-upper"
-         *       }
-         *     ]
-         */
-        Fallbacks: {
-            provider: components<Other>["schemas"]["ProviderId"];
-            model?: components<Other>["schemas"]["ModelId"];
-        }[];
-        /**
-         * Retries
-         * @description How often a call to the last provider is repeated after a failure that may have been billed: a time-out within the deadline, a connection that broke, a broken or invalid answer, a server error. 0, the default: never. What was surely not billed is repeated in any case; all together are at most three calls to this provider. Part of the content: a change creates a new version.
-         * @example 1
-         */
-        Retries: number;
-        /**
          * TestSettings
          * @description Any JSON value of at most 16 KiB (as compact JSON in UTF-8), for the tool that edits the prompt. `null` means no value. Metadata; the service does not interpret it.
          * @example {
@@ -2171,9 +2184,7 @@ export interface components<Other = string & {}> {
          * Prompt
          * @description A prompt with its current content. Fields without a value are absent.
          *
-         *     `messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`, `response_format`, `tools`,
-         *     `tool_choice`, `provider_options`, `fallbacks` and `retries` are its *content*: each change of the content creates a
-         *     new version. The other fields are metadata.
+         *     `messages`, `variables`, `strict`, `selected_provider`, `selected_model`, `parameters`, `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `retries` are its *content*: each change of the content creates a new version. The other fields are metadata.
          *
          *     `warnings` describes the content. Only the answers to create, change and restore have it.
          * @example {
@@ -2497,20 +2508,6 @@ export interface components<Other = string & {}> {
              */
             model?: string;
         };
-        /**
-         * FallbacksInput
-         * @description Providers and models that are called in this order if the selected one fails in a way that another may not: time-out, rate limit, server error, refused credentials, invalid answer. `null` means none. Part of the content: a change creates a new version.
-         * @example [
-         *       {
-         *         "provider": "anthropic"
-         *       },
-         *       {
-         *         "provider": "echo",
-         *         "model": "echo-upper"
-         *       }
-         *     ]
-         */
-        FallbacksInput: components<Other>["schemas"]["TestTargetInput"][] | null;
         /**
          * DateTimeInput
          * Format: date-time
@@ -5062,6 +5059,41 @@ export interface components<Other = string & {}> {
             attempts_failed: number;
         };
         /**
+         * VariableDefinition
+         * @description Definition of a variable.
+         * @example {
+         *       "default": "friendly",
+         *       "description": "Tone of the summary"
+         *     }
+         */
+        VariableDefinition: {
+            /**
+             * @description Value of the variable if it is not supplied. It takes precedence over an inline default.
+             * @example friendly
+             */
+            default?: string;
+            /**
+             * @description Purpose of the variable.
+             * @example Tone of the summary
+             */
+            description?: string;
+            /**
+             * @description If true, an invocation without a value for the variable fails with `missing-variables`, even if there is a default. Default: false.
+             * @example false
+             */
+            required?: boolean;
+        };
+        /**
+         * OptionsOfProvider
+         * @description Options of one provider.
+         * @example {
+         *       "effort": "low"
+         *     }
+         */
+        OptionsOfProvider: {
+            [key: string]: unknown;
+        };
+        /**
          * ProblemDetail
          * @description One mistake in the request. At most one of `pointer`, `parameter` and `header` is present and names the place.
          * @example {
@@ -5153,31 +5185,6 @@ export interface components<Other = string & {}> {
             content: components<Other>["schemas"]["StoredContent"];
         };
         /**
-         * VariableDefinition
-         * @description Definition of a variable.
-         * @example {
-         *       "default": "friendly",
-         *       "description": "Tone of the summary"
-         *     }
-         */
-        VariableDefinition: {
-            /**
-             * @description Value of the variable if it is not supplied. It takes precedence over an inline default.
-             * @example friendly
-             */
-            default?: string;
-            /**
-             * @description Purpose of the variable.
-             * @example Tone of the summary
-             */
-            description?: string;
-            /**
-             * @description If true, an invocation without a value for the variable fails with `missing-variables`, even if there is a default. Default: false.
-             * @example false
-             */
-            required?: boolean;
-        };
-        /**
          * UsedTool
          * @example {
          *       "name": "find_customer"
@@ -5189,16 +5196,6 @@ export interface components<Other = string & {}> {
              * @example find_customer
              */
             name: string;
-        };
-        /**
-         * OptionsOfProvider
-         * @description Options of one provider.
-         * @example {
-         *       "effort": "low"
-         *     }
-         */
-        OptionsOfProvider: {
-            [key: string]: unknown;
         };
         /**
          * Warning
@@ -5929,9 +5926,8 @@ export interface components<Other = string & {}> {
         };
         /**
          * PromptUpdate
-         * @description Any of the fields. `null` clears `description`, `variables`, `selected_provider`, `selected_model`, `parameters`,
-         *     `response_format`, `tools`, `tool_choice`, `provider_options`, `fallbacks` and `test_settings`. `id`, `version`,
-         *     `created_at`, `updated_at` and `warnings` cannot be changed; you can send them with their current values.
+         * @description Any of the fields. `null` clears a field that can be `null`. `id`, `version`, `created_at`, `updated_at` and
+         *     `warnings` cannot be changed; you can send them with their current values.
          * @example {
          *       "selected_provider": "openai",
          *       "selected_model": "gpt-4.1-mini"
