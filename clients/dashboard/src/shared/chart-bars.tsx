@@ -1,6 +1,29 @@
 import { useState, type ReactNode } from 'react';
 import classes from './chart-bars.module.css';
-import type { ChartProps } from './chart.tsx';
+
+/** One part of each bar. */
+export interface Series {
+  /** Field of the points. */
+  name: string;
+  label: string;
+  /** Colour of the theme, such as `accent.6`. */
+  color: string;
+}
+
+/** Bars for some points, and the same as a table. */
+export interface ChartProps {
+  /** What the chart shows, for its heading and for screen readers. */
+  label: string;
+  /** Values, also of the summary at the right of the heading. */
+  summary?: ReactNode;
+  points: readonly Readonly<Record<string, string | number | null>>[];
+  /** Field of the points along the axis. */
+  x: string;
+  series: readonly Series[];
+  formatX?: (value: string) => string;
+  formatY?: (value: number) => string;
+  height?: number;
+}
 
 /** The most names below the bars. In a narrow chart it is half of them. */
 const mostTicks = 8;

@@ -1,31 +1,7 @@
 import { Button, Group, Stack, Table, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import { ChartBars } from './chart-bars.tsx';
+import { ChartBars, type ChartProps } from './chart-bars.tsx';
 import { useTexts } from './texts.tsx';
-
-/** One part of each bar. */
-export interface Series {
-  /** Field of the points. */
-  name: string;
-  label: string;
-  /** Colour of the theme, such as `accent.6`. */
-  color: string;
-}
-
-/** Bars for some points, and the same as a table. */
-export interface ChartProps {
-  /** What the chart shows, for its heading and for screen readers. */
-  label: string;
-  /** Values, also of the summary at the right of the heading. */
-  summary?: ReactNode;
-  points: readonly Readonly<Record<string, string | number | null>>[];
-  /** Field of the points along the axis. */
-  x: string;
-  series: readonly Series[];
-  formatX?: (value: string) => string;
-  formatY?: (value: number) => string;
-  height?: number;
-}
 
 /** A chart with a table of the same values for those who cannot see it. */
 export function Chart(props: ChartProps): ReactNode {

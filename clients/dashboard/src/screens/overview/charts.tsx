@@ -1,6 +1,7 @@
 import { Paper, SimpleGrid } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Chart, type Series } from '../../shared/chart.tsx';
+import type { Series } from '../../shared/chart-bars.tsx';
+import { Chart } from '../../shared/chart.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import type { Counts } from './queries.ts';
 
