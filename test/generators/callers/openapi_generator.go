@@ -37,7 +37,7 @@ func main() {
 	check(err)
 	order, _, err := client.OrdersAPI.CreateOrder(key).OrderCreate(given[gateway.OrderCreate]("ORDER")).Execute()
 	check(err)
-	_, _, err = client.PromptsAPI.InvokePrompt(key, prompt.Id).Execute()
+	_, _, err = client.PromptsAPI.InvokePrompt(key, prompt.Id).InvokeRequest(gateway.InvokeRequest{}).Execute()
 	var failure *gateway.GenericOpenAPIError
 	if !errors.As(err, &failure) {
 		log.Fatal("no problem: ", err)
