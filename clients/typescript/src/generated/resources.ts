@@ -1002,7 +1002,7 @@ export interface DeliveriesResource {
    * gets nothing because it failed (`breaker`), `now` makes one attempt anyway.
    *
    * @param id Id of the delivery.
-   * @throws {ProblemError} `delivery-not-found` (404), `idempotency-key-in-use` (409)
+   * @throws {ProblemError} `delivery-not-found` (404), `idempotency-key-in-use` (409), `idempotency-key-reused` (422)
    */
   resend(id: string, body?: Schemas['DeliveryResend'], options?: CallOptions<'resendDelivery'>): Call<Schemas['Delivery']>;
 }

@@ -11317,6 +11317,32 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * ResendDelivery422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:idempotency-key-reused",
+         *       "title": "Idempotency key reused",
+         *       "status": 422,
+         *       "detail": "This Idempotency-Key was used with another body.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ResendDelivery422Problem: {
+            /**
+             * AnyResendDelivery422ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:idempotency-key-reused
+             */
+            type: "urn:prompt-gateway:problem:idempotency-key-reused" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * GetReplay404Problem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -16589,6 +16615,19 @@ export interface operations<Other = string & {}> {
             409: components<Other>["responses"]["IdempotencyKeyInUse"];
             413: components<Other>["responses"]["ContentTooLarge"];
             415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The idempotency key was used with another request. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["ResendDelivery422Problem"];
+                };
+            };
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];
