@@ -10,6 +10,8 @@ import { read } from './writes.ts';
 export interface CollectionIndexes {
   collection: string;
   indexes: readonly (IndexDescription & { name: string })[];
+  /** Further ones, which pay only on a server that reads in the order of an index. */
+  inOrder?: readonly (IndexDescription & { name: string })[];
 }
 
 /** An index of a collection, by name. */

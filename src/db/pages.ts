@@ -48,10 +48,11 @@ export interface FetchOptions {
 
 export interface ListOptions extends FetchOptions {
   /**
-   * Whether the total of a long list is only estimated, so that it takes no walk through the list. Ids must be hashes
+   * Whether the collection can have millions of documents. Then the total of a long list is only estimated, and a page
+   * whose conditions no index has may end before its limit, so that neither walks through the list. Ids must be hashes
    * or random, so that a range of them is a sample.
    */
-  readonly estimatesTotal?: boolean;
+  readonly isLong?: boolean;
 }
 
 export interface WalkOptions {

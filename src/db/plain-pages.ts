@@ -55,8 +55,8 @@ export function withPlainPages(
     return { about: Math.round((sampled * idRanges) / range) };
   };
 
-  const listsOf: Pages['listsOf'] = (toItem, { estimatesTotal = false, ...options } = {}) => {
-    const totalOf = createTotals(estimatesTotal ? estimate : count);
+  const listsOf: Pages['listsOf'] = (toItem, { isLong = false, ...options } = {}) => {
+    const totalOf = createTotals(isLong ? estimate : count);
     return (source) => ({
       async *entries(start, most) {
         // Large documents are fetched as they are needed, not all at once.
@@ -85,7 +85,8 @@ export function withPlainPages(
       walk,
       readsInOrder: true,
       listsAtOnce,
-      indexes: (declared) => declared,
+      indexes: (declared) =>
+        declared.map(({ collection, indexes, inOrder = [] }) => ({ collection, indexes: [...indexes, ...inOrder] })),
       async exists({ collection, ...source }) {
         return (await read(() => collection.findOne(filterOf(source), { projection: { _id: 1 } }))) !== null;
       },

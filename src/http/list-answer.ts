@@ -46,7 +46,7 @@ export async function answerPage<Item, Shown>(
 
   const listing = await find();
   const start = cursor === undefined ? { offset: skipped } : { after: cursor.after };
-  const { data, next } = await readPage(listing, start, limit, show);
+  const { data, next, isCut } = await readPage(listing, start, limit, show);
   const following = next === undefined ? null : encodeCursor(list, { after: next, offset: skipped + data.length });
   const least = (cursor === undefined && data.length > 0 ? skipped : 0) + data.length;
   // What is all on one page need not be counted.
@@ -57,6 +57,8 @@ export async function answerPage<Item, Shown>(
   const pagination = {
     total,
     ...(isEstimated ? { total_estimated: true } : {}),
+    // Everything later than its position was searched.
+    ...(isCut === true && next !== undefined ? { searched_since: new Date(next.at + 1).toISOString() } : {}),
     limit,
     offset: skipped,
     next: following,

@@ -9,8 +9,11 @@ export interface Position {
 /** Where a page begins: after an entry, which may no longer exist, or after a number of entries. */
 export type PageStart = { readonly after: Position } | { readonly offset: number };
 
-/** An entry of a list; undefined if the list leaves it out, for example because it no longer exists. */
-export type Entry<Item> = readonly [Position, Item | undefined];
+/**
+ * An entry of a list; undefined if the list leaves it out, for example because it no longer exists. With `isCut` it is
+ * not an entry, but how far the list was searched: it searches no further for one page.
+ */
+export type Entry<Item> = readonly [position: Position, item: Item | undefined, isCut?: true];
 
 /** A list that is read page by page. Inserted or removed entries do not change the positions of others. */
 export interface Listing<Item> {
@@ -27,6 +30,8 @@ export interface Page<Shown> {
   readonly data: Shown[];
   /** The last position of the page, if more entries follow. */
   readonly next: Position | undefined;
+  /** Set if the page ended before its limit, at `next`, because the list searches no further for one page. */
+  readonly isCut?: true;
 }
 
 /** The most bytes of the entries of a page: 8 MiB for an answer without its other parts. */
@@ -46,8 +51,9 @@ export async function readPage<Item, Shown>(
   let bytes = 0;
   let read = 0;
   let last: Position | undefined;
-  for await (const [position, item] of listing.entries(start, limit + 1)) {
+  for await (const [position, item, isCut] of listing.entries(start, limit + 1)) {
     if (read === limit) return { data, next: last };
+    if (isCut === true) return { data, next: position, isCut };
     if (item !== undefined) {
       const shown = show(item);
       bytes += Buffer.byteLength(JSON.stringify(shown));
@@ -91,7 +97,8 @@ export function withLookUp<Item, Found>(
     async *entries(start, most) {
       const entries = await Array.fromAsync(listing.entries(start, most));
       const find = await lookUp(entries.flatMap(([, item]) => item ?? []));
-      for (const [position, item] of entries) yield [position, item === undefined ? undefined : find(item)];
+      for (const [position, item, ...cut] of entries)
+        yield [position, item === undefined ? undefined : find(item), ...cut];
     },
   };
 }

@@ -9,9 +9,10 @@ import { emptyListing, listingOf, withLookUp, type Listing } from '../lists/list
 import { toInstant } from '../runtime/instants.ts';
 import type { Deliveries } from './deliveries/deliveries.ts';
 import type { Delivery, DeliveryWithBody } from './deliveries/delivery.ts';
-import type { DeliveryFilter } from './deliveries/delivery-store.ts';
+import type { DeliveryFilter } from './deliveries/delivery-lists.ts';
 import type { Replays } from './replays/replays.ts';
 import {
+  canHave,
   deliveryTag,
   representAttempt,
   representDelivery,
@@ -85,17 +86,17 @@ export function webhookOperations({
   const statusFilter = async (
     status: ShownStatus | undefined,
     integrationId: string | undefined,
-  ): Promise<Pick<DeliveryFilter, 'status' | 'integrations'> | undefined> => {
+  ): Promise<Pick<DeliveryFilter, 'status' | 'hasFailed' | 'integrations'> | undefined> => {
     if (status === undefined) return {};
     if (integrationId !== undefined) {
       const integration = await integrations.find(integrationId);
-      const stored = integration === undefined ? undefined : storedStatus(status, integration);
-      return stored === undefined ? undefined : { status: stored };
+      return integration !== undefined && canHave(status, integration) ? storedStatus(status) : undefined;
     }
-    if (status !== 'held' && status !== 'pending') return { status };
+    const stored = storedStatus(status);
+    if (stored.status !== 'pending') return stored;
     const inactive = await integrations.inactiveIds();
-    if (inactive.length === 0) return status === 'held' ? undefined : { status };
-    return { status: 'pending', integrations: status === 'held' ? { among: inactive } : { except: inactive } };
+    if (inactive.length === 0) return status === 'held' ? undefined : stored;
+    return { ...stored, integrations: status === 'held' ? { among: inactive } : { except: inactive } };
   };
 
   return {
@@ -164,9 +165,10 @@ export function webhookOperations({
       const { query } = input;
       const find = async (): Promise<Listing<Listed>> => {
         const integration = await integrations.get(input.path.id);
-        const status = query.status === undefined ? undefined : storedStatus(query.status, integration);
-        if (query.status !== undefined && status === undefined) return emptyListing;
-        const listing = deliveries.list({ ...filterOf(query), status, integrationId: integration.id });
+        const { status } = query;
+        if (status !== undefined && !canHave(status, integration)) return emptyListing;
+        const stored = status === undefined ? {} : storedStatus(status);
+        const listing = deliveries.list({ ...filterOf(query), ...stored, integrationId: integration.id });
         return withLookUp(listing, async (found) => {
           const states = await statesOf(found, [integration]);
           const pausedUntil = states.get(integration.id)?.retryingUntil;

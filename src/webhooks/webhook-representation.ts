@@ -1,25 +1,32 @@
 import { createHash } from 'node:crypto';
 import type { components } from '../../generated/types.ts';
 import type { Integration } from '../integrations/integration.ts';
-import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody } from './deliveries/delivery.ts';
+import type { Attempt, Delivery, DeliveryWithBody } from './deliveries/delivery.ts';
+import type { DeliveryFilter } from './deliveries/delivery-lists.ts';
 import type { Replay } from './replays/replay.ts';
 
 type Schemas = components['schemas'];
 /** The status of a delivery in answers and filters. */
 export type ShownStatus = Schemas['DeliveryStatus'];
 
-/** A pending delivery of an integration that is not active is held. */
-function shownStatus(stored: DeliveryStatus, { status }: Pick<Integration, 'status'>): ShownStatus {
-  return stored === 'pending' && status !== 'active' ? 'held' : stored;
+/** A pending delivery of an integration that is not active is held. Another one that has failed is retrying. */
+function shownStatus({ status, failures }: Delivery, integration: Pick<Integration, 'status'>): ShownStatus {
+  if (status !== 'pending') return status;
+  if (integration.status !== 'active') return 'held';
+  return failures > 0 ? 'retrying' : 'pending';
 }
 
-/**
- * The stored status of the deliveries of an integration that are shown with this status; undefined if there can be
- * none.
- */
-export function storedStatus(shown: ShownStatus, { status }: Pick<Integration, 'status'>): DeliveryStatus | undefined {
-  if (shown === 'held') return status === 'active' ? undefined : 'pending';
-  return shown === 'pending' && status !== 'active' ? undefined : shown;
+/** What is stored of deliveries that are shown with this status. Those that are held are of inactive integrations. */
+export function storedStatus(shown: ShownStatus): Pick<DeliveryFilter, 'status' | 'hasFailed'> {
+  if (shown === 'held') return { status: 'pending' };
+  if (shown === 'retrying') return { status: 'pending', hasFailed: true };
+  return shown === 'pending' ? { status: 'pending', hasFailed: false } : { status: shown };
+}
+
+/** Whether deliveries of an integration can be shown with this status. */
+export function canHave(shown: ShownStatus, { status }: Pick<Integration, 'status'>): boolean {
+  if (shown === 'held') return status !== 'active';
+  return status === 'active' || storedStatus(shown).status !== 'pending';
 }
 
 /** What the representation of a delivery depends on besides the delivery. */
@@ -35,17 +42,21 @@ function nextAttemptAt({ nextAttemptAt: due, createdAt }: Delivery, { pausedUnti
   return new Date(Math.max(...[due ?? createdAt, pausedUntil ?? now, now].map(Number)));
 }
 
+function isToBeSent(status: ShownStatus): boolean {
+  return status === 'pending' || status === 'retrying';
+}
+
 /** Why a delivery is not attempted now. */
 function heldBy(status: ShownStatus, { pausedUntil }: DeliveryState): Schemas['DeliveryHold'] | undefined {
   if (status === 'held') return 'pause';
-  return status === 'pending' && pausedUntil !== undefined ? 'breaker' : undefined;
+  return isToBeSent(status) && pausedUntil !== undefined ? 'breaker' : undefined;
 }
 
 /** A delivery as lists show it. Fields that are not set are absent. */
 export function representListedDelivery(delivery: Delivery, state: DeliveryState): Schemas['DeliveryListItem'] {
   const { integration } = state;
   const { replayId, targetId, finishedAt } = delivery;
-  const status = shownStatus(delivery.status, integration);
+  const status = shownStatus(delivery, integration);
   const hold = heldBy(status, state);
   return {
     id: delivery.id,
@@ -59,7 +70,7 @@ export function representListedDelivery(delivery: Delivery, state: DeliveryState
     attempt_count: delivery.attemptCount,
     ...(delivery.lastOutcome === undefined ? {} : { last_outcome: delivery.lastOutcome }),
     ...(hold === undefined ? {} : { held_by: hold }),
-    ...(status === 'pending' ? { next_attempt_at: nextAttemptAt(delivery, state).toISOString() } : {}),
+    ...(isToBeSent(status) ? { next_attempt_at: nextAttemptAt(delivery, state).toISOString() } : {}),
     created_at: delivery.createdAt.toISOString(),
     ...(status === 'delivered' && finishedAt !== undefined ? { delivered_at: finishedAt.toISOString() } : {}),
   };

@@ -123,7 +123,14 @@ describe('types that openapi-typescript generates from the published contract', 
   });
 
   it('let an editor complete the known values', () => {
-    expect(namesAt("switch (status) { case '")).toEqual(['delivered', 'expired', 'failed', 'held', 'pending']);
+    expect(namesAt("switch (status) { case '")).toEqual([
+      'delivered',
+      'expired',
+      'failed',
+      'held',
+      'pending',
+      'retrying',
+    ]);
   });
 
   it('let an editor complete the problems of one status of one operation', () => {

@@ -4,7 +4,7 @@ import type { Collection } from 'mongodb';
 import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
 import type { PagedDatabase, Source } from '../../src/db/pages.ts';
 import { withPlainPages } from '../../src/db/plain-pages.ts';
-import { readPage, type PageStart } from '../../src/lists/listing.ts';
+import { readPage, type Page, type PageStart } from '../../src/lists/listing.ts';
 import { connectDatabase, type Database } from '../../src/db/client.ts';
 import { testDatabaseUri } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
@@ -123,19 +123,40 @@ describe.each(servers)('on a server that %s', (_name, open) => {
         )({ ...all(), ...source })
         .total();
     expect(await totalOf({})).toBe(size);
-    expect(await totalOf({ where: { integration_id: second } }, { estimatesTotal: true })).toBe(5);
+    expect(await totalOf({ where: { integration_id: second } }, { isLong: true })).toBe(5);
     expect(await totalOf({ rest: { number: { $lte: 30 } } })).toBe(30);
   });
 
   it('the total of a long list may be estimated', async () => {
     const estimating =
       open === withPlainPages ? withPlainPages(database, { countedMost: 100, sampledMost: 550 }) : database;
-    const lists = estimating.pages.listsOf(({ _id }: Item) => _id, { estimatesTotal: true });
+    const lists = estimating.pages.listsOf(({ _id }: Item) => _id, { isLong: true });
     const total = await lists(all()).total();
     // On the other kind of server a list is long from 64 samples on.
     const about = typeof total === 'number' ? total : total.about;
     expect(typeof total).toBe(open === withPlainPages ? 'object' : 'number');
     expect(Math.abs(about - size)).toBeLessThan(size / 3);
+  });
+
+  it('a page of a long list ends where the search for rare entries has come, and the next one goes on', async () => {
+    const searching = open === withNarrowPages ? withNarrowPages(database, { searchedMost: 250 }) : database;
+    const list = searching.pages.listsOf(({ _id }: Item) => ({ _id }), { isLong: true });
+    const source = { ...all(), rest: { number: { $lte: 3 } } };
+    const found: string[] = [];
+    let cuts = 0;
+    for (let from: PageStart | undefined = { offset: 0 }; from !== undefined;) {
+      const { data, next, isCut }: Page<{ _id: string }> = await readPage(list(source), from, 10, (item) => item);
+      found.push(...ids(data));
+      if (isCut === true) cuts += 1;
+      from = next && { after: next };
+    }
+    expect(found).toEqual(ids(newestFirst.filter(({ number }) => number <= 3)));
+    // Parts have about 250 entries on the other kind of server.
+    if (open === withNarrowPages) expect(cuts).toBeGreaterThan(1);
+    else expect(cuts).toBe(0);
+    // Entries with an index of their own are not searched for.
+    const indexed = { ...all(), where: { integration_id: third } };
+    expect(await readPage(list(indexed), { offset: 0 }, 10, (item) => item)).toMatchObject({ next: undefined });
   });
 
   it('walks begin with the earliest, and end at a limit or when nobody reads on', async () => {

@@ -24,10 +24,9 @@ describe('200', () => {
   it('shows when a failed delivery is attempted again', async () => {
     setup.receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
     const { path, integration } = await send();
-    const isTried = (body: { next_attempt_at?: string }): boolean =>
-      Date.parse(body.next_attempt_at ?? '') > Date.now() + 500_000;
-    const { body } = await eventually(setup.service, path, isTried);
-    expect(body).toMatchObject({ status: 'pending', attempt_count: 1 });
+    const { body } = await eventually(setup.service, path, ({ status }) => status === 'retrying');
+    expect(Date.parse(body.next_attempt_at)).toBeGreaterThan(Date.now() + 500_000);
+    expect(body).toMatchObject({ status: 'retrying', attempt_count: 1 });
     await setup.service.call('POST', `${integration}/pause`);
     const held = await setup.service.call('GET', path);
     expect(held.body.status).toBe('held');

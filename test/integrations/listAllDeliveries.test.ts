@@ -106,7 +106,7 @@ describe('200', () => {
     const { id } = await sendTest(setup.service, integration);
     await eventually(setup.service, `${path}/${id}`, ({ last_outcome }) => last_outcome === '5xx');
     expect(await idsOf({ last_outcome: '5xx' })).toContain(id);
-    expect(await idsOf({ last_outcome: '5xx', status: 'pending', integration_id: integration.id })).toEqual([id]);
+    expect(await idsOf({ last_outcome: '5xx', status: 'retrying', integration_id: integration.id })).toEqual([id]);
     expect(await idsOf({ last_outcome: '4xx' })).not.toContain(id);
     expect(await idsOf({ last_outcome: '2xx' })).not.toContain(id);
   });
@@ -145,14 +145,24 @@ describe('200', () => {
     expect((ofAll.data as { id: string }[]).map((each) => each.id)).toContain(second);
   });
 
-  it('distinguishes held from pending deliveries', async () => {
-    const [paused, failing] = [await create(), await create()];
+  it('distinguishes held, pending and retrying deliveries', async () => {
+    const [paused, failing, waiting] = [await create(), await create(), await create()];
     await setup.service.call('POST', `${paused.path}/pause`);
     const { id: held } = await sendTest(setup.service, paused);
     setup.receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
-    const { id: pending } = await sendTest(setup.service, failing);
+    const { id: retrying } = await sendTest(setup.service, failing);
+    await eventually(setup.service, `${path}/${retrying}`, ({ status }) => status === 'retrying');
+    setup.receiver.next({ kind: 'answer', delay: 1_000 });
+    const { id: pending } = await sendTest(setup.service, waiting);
 
-    const [ofHeld, ofPending] = [await idsOf({ status: 'held' }), await idsOf({ status: 'pending' })];
+    const of = (status: string): Promise<string[]> => idsOf({ status });
+    const [ofHeld, ofPending, ofRetrying] = [await of('held'), await of('pending'), await of('retrying')];
+    expect(ofRetrying).toContain(retrying);
+    for (const id of [held, pending]) expect(ofRetrying).not.toContain(id);
+    expect(ofPending).not.toContain(retrying);
+    expect(await idsOf({ status: 'retrying', integration_id: failing.id })).toEqual([retrying]);
+    expect(await idsOf({ status: 'pending', integration_id: failing.id })).toEqual([]);
+    expect(await idsOf({ status: 'retrying', integration_id: paused.id })).toEqual([]);
     expect(ofHeld).toContain(held);
     expect(ofHeld).not.toContain(pending);
     expect(ofPending).toContain(pending);

@@ -80,7 +80,7 @@ describe('200', () => {
     expect(await idsOf(`${list}?last_outcome=2xx&status=delivered`)).toEqual([taken]);
     expect(await idsOf(`${list}?last_outcome=timeout`)).toEqual([]);
     const { body } = await setup.service.call('GET', `/api/v1/deliveries/${refused}`);
-    expect(body).toMatchObject({ status: 'pending', last_outcome: '5xx' });
+    expect(body).toMatchObject({ status: 'retrying', last_outcome: '5xx' });
   });
 
   it('shows no last outcome before an attempt has ended', async () => {
@@ -99,7 +99,9 @@ describe('200', () => {
     setup.receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
     await setup.service.call('POST', `${integration.path}/enable`);
     expect(await idsOf(`${list}?status=held`)).toEqual([]);
-    expect(await idsOf(`${list}?status=pending`)).toEqual([id]);
+    await eventually(setup.service, `${list}?status=retrying`, ({ data }) => data.length === 1);
+    expect(await idsOf(`${list}?status=retrying`)).toEqual([id]);
+    expect(await idsOf(`${list}?status=pending`)).toEqual([]);
   });
 });
 

@@ -65,22 +65,31 @@ const manyGroupedSamples = 8;
 export interface NarrowPagesOptions {
   /** Milliseconds between two commands that remove expired documents. */
   readonly pauseMs?: number;
+  /** Documents that one page of a long list searches for those that match its further conditions. */
+  readonly searchedMost?: number;
 }
 
 /** Adds the reads of a server that fetches everything that a filter matches, and marks samples in what is written. */
-export function withNarrowPages(database: Database, { pauseMs = 20 }: NarrowPagesOptions = {}): PagedDatabase {
+export function withNarrowPages(
+  database: Database,
+  { pauseMs = 20, searchedMost = 10_000 }: NarrowPagesOptions = {},
+): PagedDatabase {
   const db = withSamples(database.db);
   const { fetch, ...reads } = createFetch(idsAtOnce);
 
-  const listsOf: Pages['listsOf'] = (toItem, { estimatesTotal = false, ...options } = {}) => {
-    const totalOf = createTotals(estimatesTotal ? estimate : count);
+  const listsOf: Pages['listsOf'] = (toItem, { isLong = false, ...options } = {}) => {
+    const totalOf = createTotals<Parameters<typeof toItem>[0]>(
+      isLong ? (source) => estimate(source, searchedMost) : count,
+    );
     return (source) => ({
       async *entries(start, most) {
-        const found = new Map((await listPositions(source, start, most)).map((position) => [position.id, position]));
+        const { listed, cutAt } = await listPositions(source, start, most, isLong ? searchedMost : Infinity);
+        const found = new Map(listed.map((position) => [position.id, position]));
         for await (const [id, document] of fetch(source.collection, [...found.keys()], options)) {
           const position = found.get(id);
           if (position !== undefined) yield [position, document === undefined ? undefined : toItem(document)];
         }
+        if (cutAt !== undefined) yield [cutAt, undefined, true];
       },
       total: () => totalOf(source),
     });
@@ -291,8 +300,13 @@ function sampledBy<T extends Stored>({ collection, where, time }: UnrestrictedSo
   };
 }
 
+/** A part of a span, and how many documents it has, about. */
+interface Part extends Span {
+  readonly about: number;
+}
+
 /** Divides a span into parts of some hundred documents each, the earliest first. */
-export async function cut<T extends Stored>(source: Source<T>): Promise<Span[]> {
+export async function cut<T extends Stored>(source: Source<T>): Promise<Part[]> {
   return divide(source, await sampleTimes(source));
 }
 
@@ -312,13 +326,14 @@ async function sampleTimes<T extends Stored>(source: Source<T>, rest?: Document)
 }
 
 /** Divides a span at some of its samples. */
-function divide<T extends Stored>(source: Source<T>, sampled: readonly number[]): Span[] {
+function divide<T extends Stored>(source: Source<T>, sampled: readonly number[]): Part[] {
   const times = sampled.toSorted((x, y) => x - y);
   const step = Math.max(perPartOf(source), Math.ceil(times.length / maxParts));
   const bounds = [...new Set(times.filter((_, index) => index > 0 && index % step === 0))].map((at) => new Date(at));
   return [...bounds, undefined].map((until, index) => ({
     since: index === 0 ? source.span?.since : bounds[index - 1],
     until: until ?? source.span?.until,
+    about: step * sampling,
   }));
 }
 
@@ -326,28 +341,28 @@ function perPartOf<T extends Stored>(source: Source<T>): number {
   return sampledBy(source)?.perPart ?? usualSamplesPerPart;
 }
 
-/** Milliseconds before the end of a span in which a page is looked for first, and the least samples in them. */
-const recently = [3_600_000, 86_400_000];
+/** Milliseconds before the end of a span that a page searches one after the other, and the least samples in them. */
+const recently = [3_600_000, 86_400_000, 7 * 86_400_000];
 const enoughSamples = 8;
 
 /**
- * Divides a span as `cut`, the latest parts first. It looks at the last hour or day of a long list first, so that its
- * first page does not read the samples of all of it.
+ * Divides a span as `cut`, the latest parts first. It looks at the last hour, day and week of a long list first, so that
+ * its first page does not read the samples of all of it.
  */
-async function* latestParts<T extends Stored>(source: Source<T>): AsyncGenerator<Span[]> {
+async function* latestParts<T extends Stored>(source: Source<T>): AsyncGenerator<Part[]> {
   const { since: first, until } = source.span ?? {};
   const end = (until ?? new Date()).getTime();
+  let left = until;
   for (const width of recently) {
     const since = new Date(end - width);
     if (first !== undefined && first >= since) break;
-    const recent = { ...source, span: { since, until } };
+    const recent = { ...source, span: { since, until: left } };
     const times = await sampleTimes(recent);
     if (times.length < enoughSamples) continue;
     yield divide(recent, times).reverse();
-    yield (await cut({ ...source, span: { since: first, until: since } })).reverse();
-    return;
+    left = since;
   }
-  yield (await cut(source)).reverse();
+  yield (await cut({ ...source, span: { since: first, until: left } })).reverse();
 }
 
 /** What a list matches in one part of its span, as the stages of an aggregation. */
@@ -367,7 +382,7 @@ async function count<T extends Stored>(source: Source<T>): Promise<number> {
   return countIn(source, await cut(source));
 }
 
-async function countIn<T extends Stored>(source: Source<T>, parts: readonly Span[]): Promise<number> {
+async function countIn<T extends Stored>(source: Source<T>, parts: readonly Part[]): Promise<number> {
   let total = 0;
   await visitParts(source, [parts.toReversed()], async (part) => {
     const stages = [...matching(source, part), { $count: 'n' }];
@@ -378,28 +393,50 @@ async function countIn<T extends Stored>(source: Source<T>, parts: readonly Span
   return total;
 }
 
-/** As `count`, but a long list is only estimated, from its samples. */
-async function estimate<T extends Stored>(source: Source<T>): Promise<Total> {
-  const times = await sampleTimes(source, source.rest);
-  if (times.length >= manySamples) return { about: times.length * sampling };
-  return source.rest === undefined ? countIn(source, divide(source, times)) : count(source);
+/** As `count`, but a long list is only estimated, from its samples. @param searchedMost documents that it searches */
+async function estimate<T extends Stored>(source: Source<T>, searchedMost: number): Promise<Total> {
+  const times = await sampleTimes(source);
+  if (source.rest === undefined) {
+    return times.length >= manySamples ? { about: times.length * sampling } : countIn(source, divide(source, times));
+  }
+  if (times.length < manySamples) return countIn(source, divide(source, times));
+  const matching = await sampleTimes(source, source.rest);
+  const isLong = matching.length >= manySamples || times.length * sampling > searchedMost;
+  return isLong ? { about: matching.length * sampling } : countIn(source, divide(source, times));
 }
 
-/** Positions of a list in its order, at most `most`. */
-async function listPositions<T extends Stored>(source: Source<T>, start: PageStart, most: number): Promise<Position[]> {
+/**
+ * Positions of a list in its order, at most `most`.
+ * @param searched the documents that are searched for those that match further conditions
+ * @returns the positions, and where the search ended if it did not go through the list
+ */
+async function listPositions<T extends Stored>(
+  source: Source<T>,
+  start: PageStart,
+  most: number,
+  searched: number,
+): Promise<{ readonly listed: Position[]; readonly cutAt: Position | undefined }> {
   const listed: Position[] = [];
   const after = 'after' in start ? start.after : undefined;
   const skipped = 'offset' in start ? start.offset : 0;
   const byId = source.ties === 'descending' ? -1 : 1;
   const compare = (a: Position, b: Position): number => b.at - a.at || (a.id === b.id ? 0 : a.id < b.id ? -byId : byId);
   const wanted = after === undefined ? source : upTo(source, new Date(after.at));
+  let left = source.rest === undefined ? Infinity : searched;
+  let cutAt: Position | undefined;
   await visitParts(wanted, latestParts(wanted), async (part) => {
     const found = (await positions(source, part)).map(({ _id: id, at }): Position => ({ at: at.getTime(), id }));
     const behind = after === undefined ? found : found.filter((position) => compare(position, after) > 0);
     for (const position of behind.sort(compare)) listed.push(position);
-    return { documents: found.length, isDone: listed.length >= skipped + most };
+    left -= part.about;
+    const isDone = listed.length >= skipped + most;
+    // Entries that an offset skips have to be found first.
+    if (!isDone && left <= 0 && listed.length >= skipped && part.since !== undefined) {
+      cutAt = { at: part.since.getTime() - 1, id: '' };
+    }
+    return { documents: found.length, isDone: isDone || cutAt !== undefined };
   });
-  return listed.slice(skipped, skipped + most);
+  return { listed: listed.slice(skipped, skipped + most), cutAt };
 }
 
 /**
@@ -409,15 +446,16 @@ async function listPositions<T extends Stored>(source: Source<T>, start: PageSta
  */
 async function visitParts<T extends Stored>(
   source: Source<T>,
-  parts: AsyncIterable<readonly Span[]> | readonly (readonly Span[])[],
-  visit: (part: Span) => Promise<{ readonly documents: number; readonly isDone?: boolean }>,
+  parts: AsyncIterable<readonly Part[]> | readonly (readonly Part[])[],
+  visit: (part: Part) => Promise<{ readonly documents: number; readonly isDone?: boolean }>,
 ): Promise<void> {
   const few = (perPartOf(source) * sampling) / widest;
   let width = 1;
   for await (const together of parts) {
     for (let index = 0; index < together.length;) {
       const some = together.slice(index, index + width);
-      const { documents, isDone } = await visit({ since: some.at(-1)?.since, until: some[0]?.until });
+      const about = some.reduce((sum, part) => sum + part.about, 0);
+      const { documents, isDone } = await visit({ since: some.at(-1)?.since, until: some[0]?.until, about });
       if (isDone === true) return;
       index += width;
       // How many documents a filter read without an index is not known.

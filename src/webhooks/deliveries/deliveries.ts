@@ -5,7 +5,8 @@ import type { Replays } from '../replays/replays.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { Listing } from '../../lists/listing.ts';
 import { deliveryId, deliveryOf, type Attempt, type Delivery, type DeliveryWithBody } from './delivery.ts';
-import type { DeliveryFilter, DeliveryStore } from './delivery-store.ts';
+import type { DeliveryFilter } from './delivery-lists.ts';
+import type { DeliveryStore } from './delivery-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 /** Reads deliveries, and creates deliveries on request. */

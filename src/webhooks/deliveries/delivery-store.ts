@@ -4,10 +4,15 @@ import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
 import type { PagedDatabase, Source } from '../../db/pages.ts';
 import { read, writeIdempotently } from '../../db/writes.ts';
 import type { Listing } from '../../lists/listing.ts';
-import type { EventType } from '../../events/event.ts';
 import { toTargetFields } from '../../events/target.ts';
-import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, NewDelivery, Outcome } from './delivery.ts';
-import { deliveryId } from './delivery.ts';
+import {
+  deliveryId,
+  type Attempt,
+  type Delivery,
+  type DeliveryWithBody,
+  type NewDelivery,
+  type Outcome,
+} from './delivery.ts';
 import {
   attemptId,
   firstDue,
@@ -17,6 +22,7 @@ import {
   type AttemptDocument,
   type DeliveryDocument,
 } from './delivery-documents.ts';
+import { deliverySource, listIndexes, type DeliveryFilter } from './delivery-lists.ts';
 
 /** A failed attempt for its settlement. */
 export interface FailureSettlement {
@@ -30,23 +36,6 @@ export interface FailureSettlement {
 
 /** A failed attempt and its outcome. */
 export type SettledFailure = FailureSettlement & { readonly outcome: Outcome };
-
-export interface DeliveryFilter {
-  /** Only those of one integration. */
-  readonly integrationId?: string | undefined;
-  /** Only those of these integrations, or of all others. */
-  readonly integrations?: { readonly among: readonly string[] } | { readonly except: readonly string[] } | undefined;
-  readonly status?: DeliveryStatus | undefined;
-  readonly eventType?: EventType | undefined;
-  /** Only those of events about this. */
-  readonly targetId?: string | undefined;
-  /** Outcome of the last attempt that ended. */
-  readonly lastOutcome?: Outcome | undefined;
-  /** `createdAt` from, inclusive. */
-  readonly since?: Date | undefined;
-  /** `createdAt` up to, exclusive. */
-  readonly until?: Date | undefined;
-}
 
 export interface DeliveryStore {
   /**
@@ -105,44 +94,15 @@ export interface DeliveryStore {
   removeAllOf(integrationId: string, pause: () => Promise<void>): Promise<void>;
 }
 
-const delivered = 'delivered' satisfies DeliveryStatus;
-const succeeded = '2xx' satisfies Outcome;
-
 export const deliveryIndexes: readonly CollectionIndexes[] = [
   {
     collection: 'deliveries',
     indexes: [
       { key: { lane: 1, next_attempt_at: 1 }, name: 'lane_1_next_attempt_at_1', sparse: true },
-      // Lists. Every index costs at each insertion, and some servers rewrite all entries of a document at each update.
-      // So there is none by type, because deliveries of most types are found soon among all, and none by status within
-      // an integration.
-      { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
-      { key: { integration_id: 1, created_at: -1, _id: 1 }, name: 'integration_id_1_created_at_-1__id_1' },
-      // Each delivery is in one of these two.
-      {
-        key: { target_uuid: 1, created_at: -1, _id: 1 },
-        name: 'target_uuid_1_created_at_-1__id_1',
-        partialFilterExpression: { target_uuid: { $gt: '' } },
-      },
-      {
-        key: { target_id: 1, created_at: -1, _id: 1 },
-        name: 'target_id_1_created_at_-1__id_1',
-        partialFilterExpression: { target_id: { $gt: '' } },
-      },
-      // Without those that are delivered, and whose last attempt succeeded: the other values come after these in the
-      // alphabet.
-      {
-        key: { status: 1, created_at: -1, _id: 1 },
-        name: 'undelivered_status_1_created_at_-1__id_1',
-        partialFilterExpression: { status: { $gt: delivered } },
-      },
-      {
-        key: { last_outcome: 1, created_at: -1, _id: 1 },
-        name: 'failed_last_outcome_1_created_at_-1__id_1',
-        partialFilterExpression: { last_outcome: { $gt: succeeded } },
-      },
+      ...listIndexes.indexes,
       expiryIndex,
     ],
+    inOrder: listIndexes.inOrder,
   },
   {
     collection: 'attempts',
@@ -166,7 +126,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
   const attempts: Collection<AttemptDocument> = database.db.collection('attempts');
   const listByTime = pages.listsOf<DeliveryDocument, Delivery>(fromDeliveryDocument, {
     projection: { body: 0 },
-    estimatesTotal: true,
+    isLong: true,
   });
 
   /** The deliveries that are due before a time, as a source. */
@@ -291,7 +251,7 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
       const document = await read(() => deliveries.findOne({ _id: id }));
       return document === null ? undefined : { ...fromDeliveryDocument(document), body: document.body.buffer };
     },
-    list: (filter) => listByTime(listSource(deliveries, filter)),
+    list: (filter) => listByTime(deliverySource(deliveries, filter)),
     async attempts({ id, integrationId }) {
       const found = await read(() =>
         attempts.find({ integration_id: integrationId, delivery_id: id }).sort({ _id: 1 }).toArray(),
@@ -329,44 +289,6 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
       await pages.remove({ collection: deliveries, where, along: { time: 'created_at' } }, pause);
       await pages.remove({ collection: attempts, where, along: { id: 'delivery_id' } }, pause);
     },
-  };
-}
-
-/** The deliveries of a list. */
-function listSource(
-  collection: Collection<DeliveryDocument>,
-  { integrationId, integrations, status, eventType, targetId, lastOutcome, since, until }: DeliveryFilter,
-): Source<DeliveryDocument> {
-  const among =
-    integrations === undefined || integrationId !== undefined
-      ? undefined
-      : 'among' in integrations
-        ? { $in: [...integrations.among] }
-        : { $nin: [...integrations.except] };
-  const equal: Document = {
-    ...(targetId === undefined ? {} : toTargetFields(targetId)),
-    ...(integrationId === undefined ? {} : { integration_id: integrationId }),
-    ...(lastOutcome === undefined ? {} : { last_outcome: lastOutcome }),
-    ...(status === undefined ? {} : { status }),
-    ...(eventType === undefined ? {} : { event_type: eventType }),
-  };
-  // The field of the index that has the fewest deliveries. Most are delivered.
-  const name = ['target_uuid', 'target_id', 'integration_id', 'last_outcome', 'status'].find(
-    (field) => field in equal && equal[field] !== succeeded && equal[field] !== delivered,
-  );
-  const indexed = Object.entries(equal).filter(([field]) => field === name);
-  const further = Object.entries(equal).filter(([field]) => field !== name);
-  const rest = {
-    ...Object.fromEntries(further),
-    ...(among === undefined ? {} : { integration_id: among }),
-  };
-  const where = Object.fromEntries(indexed);
-  return {
-    collection,
-    where,
-    time: 'created_at',
-    span: { since, until },
-    ...(Object.keys(rest).length > 0 && { rest }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { Button, Center, Loader, Skeleton, Text } from '@mantine/core';
+import { Button, Center, Loader, Skeleton, Stack, Text } from '@mantine/core';
 import { useInViewport, useMediaQuery } from '@mantine/hooks';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
@@ -55,7 +55,7 @@ export function DataTable<Row>({ label, columns, list, rowKey, rowLink, empty }:
   return (
     <div>
       {error !== undefined && error !== null && <ProblemAlert error={error} onRetry={list.retry} />}
-      {rows.length === 0 ? (
+      {rows.length === 0 && list.searchedSince === undefined ? (
         <div className={classes.frame}>{empty}</div>
       ) : (
         <Rows label={label} columns={columns} rows={rows} rowKey={rowKey} rowLink={rowLink} total={list.total} />
@@ -177,9 +177,12 @@ function Spacer({ height, columns }: { height: number; columns: number }): React
 /** Loads more rows when it comes into view. After a failure only the button does. */
 function MoreRows<Row>({ list }: { list: ListState<Row> }): ReactNode {
   const { shared } = useTexts();
+  const format = useFormat();
   const { ref, inViewport } = useInViewport<HTMLDivElement>();
-  const { isLoadingMore = false, loadMore, error } = list;
-  const isAutomatic = inViewport && !isLoadingMore && (error === undefined || error === null);
+  const { isLoadingMore = false, loadMore, error, searchedSince } = list;
+  // Searching through all of a long list is up to the user.
+  const isFound = searchedSince === undefined && (error === undefined || error === null);
+  const isAutomatic = inViewport && !isLoadingMore && isFound;
   useEffect(() => {
     if (isAutomatic) loadMore?.();
     // Once for each time that the end comes into view.
@@ -190,9 +193,16 @@ function MoreRows<Row>({ list }: { list: ListState<Row> }): ReactNode {
       {isLoadingMore ? (
         <Loader size="sm" type="dots" aria-label={shared.table.loadingMore} />
       ) : (
-        <Button variant="default" size="compact-sm" onClick={loadMore}>
-          {shared.table.loadMore}
-        </Button>
+        <Stack align="center" gap="xs">
+          {searchedSince !== undefined && (
+            <Text size="sm" c="dimmed">
+              {shared.table.searchedSince(format.dateTime(searchedSince))}
+            </Text>
+          )}
+          <Button variant="default" size="compact-sm" onClick={loadMore}>
+            {searchedSince === undefined ? shared.table.loadMore : shared.table.searchFurther}
+          </Button>
+        </Stack>
       )}
     </Center>
   );

@@ -11,6 +11,8 @@ export interface ListState<Row> {
   error?: unknown;
   retry?: () => void;
   hasMore?: boolean;
+  /** The list was searched back to this time only, for entries that match its filters. */
+  searchedSince?: string | undefined;
   isLoadingMore?: boolean;
   loadMore?: () => void;
 }
@@ -23,7 +25,7 @@ export interface Position {
 
 interface ListPage<Row> {
   data: Row[];
-  pagination: { next: string | null; total: number };
+  pagination: { next: string | null; total: number; searched_since?: string };
 }
 
 type Pages<Row> = InfiniteData<ListPage<Row>, string | undefined>;
@@ -78,6 +80,7 @@ export function useList<Row>({ queryKey, load, idOf, isLive = false, limit = 50 
       void (pages.isError ? pages.refetch() : head.refetch());
     },
     hasMore: pages.hasNextPage,
+    searchedSince: pages.data?.pages.at(-1)?.pagination.searched_since,
     isLoadingMore: pages.isFetchingNextPage,
     loadMore: () => {
       void pages.fetchNextPage();

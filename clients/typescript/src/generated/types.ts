@@ -2269,6 +2269,13 @@ export interface components<Other = string & {}> {
              */
             total_estimated?: boolean;
             /**
+             * Format: date-time
+             * @description Set if the page ended before its limit, because many entries do not match the filters: it has all matching entries
+             *     from this time on. `next` continues the search.
+             * @example 2026-11-06T12:00:00.000Z
+             */
+            searched_since?: string;
+            /**
              * @description Maximum number of entries in the page: the requested or the default limit.
              * @example 20
              */
@@ -4401,7 +4408,8 @@ export interface components<Other = string & {}> {
         ReplayId: string;
         /**
          * DeliveryStatus
-         * @description - `pending`: waits for its next attempt at `next_attempt_at`, which is never in the past.
+         * @description - `pending`: waits for its first attempt at `next_attempt_at`, which is never in the past.
+         *     - `retrying`: an attempt failed. It waits for the next one at `next_attempt_at`.
          *     - `delivered`: the receiver answered with a 2xx status.
          *     - `failed`: all attempts failed. You can resend it.
          *     - `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.
@@ -4409,7 +4417,7 @@ export interface components<Other = string & {}> {
          * @example delivered
          * @enum {string}
          */
-        DeliveryStatus: "pending" | "delivered" | "failed" | "held" | "expired";
+        DeliveryStatus: "pending" | "retrying" | "delivered" | "failed" | "held" | "expired";
         /**
          * AttemptCount
          * @description Number of attempts so far, including one in progress.

@@ -141,7 +141,7 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
       key: 'status',
       header: texts.columns.status,
       width: 148,
-      cell: ({ status, last_outcome }) => <DeliveryStatus status={status} hasFailed={last_outcome !== undefined} />,
+      cell: ({ status }) => <DeliveryStatus status={status} />,
     },
     {
       key: 'attempts',

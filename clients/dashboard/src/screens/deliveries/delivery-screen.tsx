@@ -41,7 +41,7 @@ export function DeliveryScreen(): ReactNode {
     ...live,
   });
   const resend = useMutation({
-    mutationFn: () => gateway.deliveries.resend(id),
+    mutationFn: (now: boolean) => gateway.deliveries.resend(id, now ? { now } : {}),
     onSuccess: (sent) => {
       notify(texts.resent);
       void queryClient.invalidateQueries({ queryKey: deliveriesKey });
@@ -49,24 +49,26 @@ export function DeliveryScreen(): ReactNode {
     },
   });
   const delivery = read.data;
+  // Without `now`, another delivery would wait beside this one.
+  const isHeldBack = delivery?.held_by === 'breaker';
   return (
     <Page
       title={delivery === undefined ? id : texts.detail.title(delivery.event_type)}
-      badge={delivery && <DeliveryStatus status={delivery.status} hasFailed={delivery.last_outcome !== undefined} />}
+      badge={delivery && <DeliveryStatus status={delivery.status} />}
       description={<CopyableId value={id} label={texts.detail.id} withLabel />}
       breadcrumbs={[{ label: texts.title, to: '/deliveries' }]}
       actions={
         delivery &&
         canManage && (
           <Button
-            variant={delivery.status === 'failed' ? 'filled' : 'default'}
+            variant={delivery.status === 'failed' || isHeldBack ? 'filled' : 'default'}
             leftSection={<IconRepeat size={16} />}
             loading={resend.isPending}
             onClick={() => {
-              resend.mutate();
+              resend.mutate(isHeldBack);
             }}
           >
-            {texts.detail.resend}
+            {isHeldBack ? texts.detail.sendNow : texts.detail.resend}
           </Button>
         )
       }
@@ -75,7 +77,7 @@ export function DeliveryScreen(): ReactNode {
       {read.isError && <ProblemAlert error={read.error} onRetry={() => void read.refetch()} />}
       {delivery !== undefined ? (
         <Stack gap="md">
-          <Notice status={delivery.status} />
+          <Notice reason={isHeldBack ? 'breaker' : delivery.status} />
           <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md" style={{ alignItems: 'start' }}>
             <Stack gap="md">
               <Facts delivery={delivery} />
@@ -114,12 +116,12 @@ export function DeliveryScreen(): ReactNode {
   );
 }
 
-function Notice({ status }: { status: string }): ReactNode {
+function Notice({ reason }: { reason: string }): ReactNode {
   const texts: Partial<Record<string, string>> = useTexts().deliveries.notices;
-  const text = texts[status];
+  const text = texts[reason];
   if (text === undefined) return null;
   return (
-    <Alert color={status === 'failed' ? 'red' : 'gray'} icon={<IconInfoCircle />}>
+    <Alert color={reason === 'failed' ? 'red' : reason === 'breaker' ? 'yellow' : 'gray'} icon={<IconInfoCircle />}>
       {text}
     </Alert>
   );

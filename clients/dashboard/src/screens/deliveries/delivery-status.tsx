@@ -4,15 +4,19 @@ import { useTexts } from '../../shared/texts.tsx';
 
 const tones: Record<string, Tone> = {
   pending: 'info',
+  retrying: 'warning',
   delivered: 'ok',
   failed: 'danger',
   held: 'warning',
   expired: 'neutral',
 };
 
-/** The status of a delivery. A pending one that has failed before is shown as a warning. */
-export function DeliveryStatus({ status, hasFailed = false }: { status: string; hasFailed?: boolean }): ReactNode {
+/** The status of a delivery. */
+export function DeliveryStatus({ status }: { status: string }): ReactNode {
   const { statuses } = useTexts().deliveries;
-  const tone = status === 'pending' && hasFailed ? 'warning' : (tones[status] ?? 'neutral');
-  return <StatusBadge tone={tone}>{(statuses as Record<string, string>)[status] ?? status}</StatusBadge>;
+  return (
+    <StatusBadge tone={tones[status] ?? 'neutral'}>
+      {(statuses as Record<string, string>)[status] ?? status}
+    </StatusBadge>
+  );
 }

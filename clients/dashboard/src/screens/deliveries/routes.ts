@@ -8,7 +8,7 @@ export const deliveriesRoutes = [
     getParentRoute: () => rootRoute,
     path: '/deliveries',
     validateSearch: searchOf({
-      status: ['pending', 'delivered', 'failed', 'held', 'expired'],
+      status: ['pending', 'retrying', 'delivered', 'failed', 'held', 'expired'],
       event_type: 'text',
       integration_id: 'text',
       target_id: 'text',

@@ -62,8 +62,8 @@ export function TestEventDialog({
 }
 
 /** A first attempt has ended, or none is made. */
-function isDecided(delivery: { status: string; attempt_count: number; last_outcome?: string } | undefined): boolean {
-  return delivery !== undefined && (delivery.status !== 'pending' || delivery.last_outcome !== undefined);
+function isDecided(delivery: { status: string } | undefined): boolean {
+  return delivery !== undefined && delivery.status !== 'pending';
 }
 
 function resultText(status: string, texts: { delivered: string; held: string; failed: string }): string {

@@ -98,7 +98,7 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
       key: 'status',
       header: texts.status,
       width: 120,
-      cell: ({ status, last_outcome }) => <DeliveryStatus status={status} hasFailed={last_outcome !== undefined} />,
+      cell: ({ status }) => <DeliveryStatus status={status} />,
     },
     {
       key: 'created',

@@ -15,6 +15,7 @@ const overviewKey = ['overview'] as const;
 
 /** Integrations that are read. With more, the health of the rest is on the list of integrations only. */
 const mostIntegrations = 500;
+const mostFailures = 5;
 
 export function useStatistics(span: Span, isEnabled = true): UseQueryResult<Statistics, unknown> {
   return useQuery({
@@ -35,11 +36,17 @@ export function useIntegrations(): UseQueryResult<Schemas['Integration'][], unkn
   });
 }
 
-/** The last deliveries whose attempts all failed; none is read for a key that may not. */
+/** The last deliveries that have failed, for good or up to now; none is read for a key that may not. */
 export function useFailedDeliveries(): UseQueryResult<Schemas['DeliveryListItem'][], unknown> {
   return useQuery({
     queryKey: [...overviewKey, 'failed-deliveries'],
-    queryFn: async ({ signal }) => (await gateway.deliveries.listAll({ status: 'failed', limit: 5 }, { signal })).data,
+    queryFn: async ({ signal }) => {
+      const lists = (['retrying', 'failed'] as const).map((status) =>
+        gateway.deliveries.listAll({ status, limit: mostFailures }, { signal }),
+      );
+      const found = (await Promise.all(lists)).flatMap(({ data }) => data);
+      return found.sort((a, b) => b.created_at.localeCompare(a.created_at)).slice(0, mostFailures);
+    },
     enabled: useScope('integrations:read'),
     ...liveStatistics,
   });

@@ -20,9 +20,10 @@ export const deliveries: Texts['deliveries'] = {
     created: 'Erstellt',
   },
   statuses: {
-    pending: 'Ausstehend',
+    pending: 'Wartet',
+    retrying: 'Wird wiederholt',
     delivered: 'Zugestellt',
-    failed: 'Fehlgeschlagen',
+    failed: 'Endgültig fehlgeschlagen',
     held: 'Angehalten',
     expired: 'Verfallen',
   },
@@ -49,9 +50,12 @@ export const deliveries: Texts['deliveries'] = {
     bodyText:
       'Was gesendet und signiert wird, zum Lesen eingerückt. Beim Kopieren erhalten Sie den Text, wie er gesendet wird.',
     resend: 'Erneut senden',
+    sendNow: 'Jetzt senden',
     facts: 'Zustellung',
   },
   notices: {
+    breaker:
+      'Der Empfänger ist mehrmals hintereinander ausgefallen und erhält bis zum nächsten Versuch nichts. „Jetzt senden“ macht sofort einen Versuch, als neue Zustellung.',
     failed: 'Alle Versuche sind fehlgeschlagen. Bringen Sie den Empfänger in Ordnung und senden Sie dann erneut.',
     held: 'Die Integration ist pausiert oder deaktiviert. Die Zustellung wird gesendet, wenn Sie die Integration aktivieren.',
     expired: 'Sie war 30 Tage angehalten und wird nicht mehr automatisch gesendet. Sie können sie erneut senden.',

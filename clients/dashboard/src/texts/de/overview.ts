@@ -60,7 +60,7 @@ export const overview: Texts['overview'] = {
   failures: {
     title: 'Letzte fehlgeschlagene Zustellungen',
     all: 'Alle fehlgeschlagenen',
-    none: 'Keine Zustellung ist endgültig fehlgeschlagen.',
+    none: 'Keine Zustellung schlägt fehl.',
   },
   providers: {
     title: 'Anbieter',

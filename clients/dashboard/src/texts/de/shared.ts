@@ -37,6 +37,8 @@ export const shared: Texts['shared'] = {
   table: {
     rows: (count) => (count === '1' ? '1 Zeile' : `${count} Zeilen`),
     loadMore: 'Mehr laden',
+    searchFurther: 'Weiter suchen',
+    searchedSince: (time) => `Durchsucht bis ${time}`,
     loadingMore: 'Mehr wird geladen',
     actions: 'Aktionen',
   },

@@ -18,9 +18,10 @@ export const deliveries = {
     created: 'Created',
   },
   statuses: {
-    pending: 'Pending',
+    pending: 'Waiting',
+    retrying: 'Retrying',
     delivered: 'Delivered',
-    failed: 'Failed',
+    failed: 'Failed for good',
     held: 'Held',
     expired: 'Expired',
   },
@@ -46,9 +47,12 @@ export const deliveries = {
     body: 'Body',
     bodyText: 'What is sent and signed, indented for reading. Copying gives the exact text.',
     resend: 'Resend',
+    sendNow: 'Send now',
     facts: 'Delivery',
   },
   notices: {
+    breaker:
+      'The receiver failed several times in a row, so it gets nothing until the next attempt. “Send now” makes one attempt at once, as a new delivery.',
     failed: 'All attempts failed. Repair the receiver, then resend the delivery.',
     held: 'The integration is paused or disabled. The delivery is sent when you enable the integration.',
     expired: 'It was held for 30 days and is no longer sent automatically. You can resend it.',

@@ -56,7 +56,7 @@ export const overview = {
   failures: {
     title: 'Last failed deliveries',
     all: 'All failed deliveries',
-    none: 'No delivery has failed for good.',
+    none: 'No delivery is failing.',
   },
   providers: {
     title: 'Providers',

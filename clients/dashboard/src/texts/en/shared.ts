@@ -33,6 +33,8 @@ export const shared = {
   table: {
     rows: (count: string) => (count === '1' ? '1 row' : `${count} rows`),
     loadMore: 'Load more',
+    searchFurther: 'Search further',
+    searchedSince: (time: string) => `Searched back to ${time}`,
     loadingMore: 'Loading more',
     actions: 'Actions',
   },
