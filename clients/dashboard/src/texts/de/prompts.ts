@@ -19,7 +19,13 @@ export const prompts: Texts['prompts'] = {
     create: 'Neuer Prompt',
     search: 'Suche',
     searchPlaceholder: 'Name, Slug oder Beschreibung',
-    columns: { name: 'Prompt', model: 'Anbieter und Modell', version: 'Version', updated: 'Geändert' },
+    columns: {
+      name: 'Prompt',
+      model: 'Anbieter und Modell',
+      version: 'Version',
+      labels: 'Labels',
+      updated: 'Geändert',
+    },
     emptyTitle: 'Noch keine Prompts',
     emptyText:
       'Ein Prompt ist eine Liste von Nachrichten mit Platzhaltern. Erstellen Sie einen, probieren Sie ihn hier aus und rufen Sie ihn dann über seinen Slug auf.',

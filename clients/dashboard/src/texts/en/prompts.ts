@@ -18,7 +18,7 @@ export const prompts = {
     create: 'New prompt',
     search: 'Search',
     searchPlaceholder: 'Name, slug or description',
-    columns: { name: 'Prompt', model: 'Provider and model', version: 'Version', updated: 'Updated' },
+    columns: { name: 'Prompt', model: 'Provider and model', version: 'Version', labels: 'Labels', updated: 'Updated' },
     emptyTitle: 'No prompts yet',
     emptyText: 'A prompt is a list of messages with placeholders. Create one, try it here, then invoke it by its slug.',
   },

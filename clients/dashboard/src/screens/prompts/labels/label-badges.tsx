@@ -16,6 +16,14 @@ export function LabelBadge({ children }: { children: string }): ReactNode {
   );
 }
 
+/** The labels of a prompt: `production` first, then those of newer versions first. */
+export function inOrder(labels: Readonly<Record<string, number>>): [name: string, version: number][] {
+  return Object.entries(labels).sort(
+    ([a, versionA], [b, versionB]) =>
+      Number(b === 'production') - Number(a === 'production') || versionB - versionA || a.localeCompare(b),
+  );
+}
+
 /** The labels of a prompt with the versions that they name. */
 export function LabelBadges({
   promptId,
@@ -25,7 +33,7 @@ export function LabelBadges({
   labels: Readonly<Record<string, number>>;
 }): ReactNode {
   const { labels: texts } = useTexts();
-  const entries = Object.entries(labels);
+  const entries = inOrder(labels);
   const more = entries.length - shownAtFirst;
   return (
     <>

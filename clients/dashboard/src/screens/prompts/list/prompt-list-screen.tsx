@@ -11,6 +11,7 @@ import { LinkButton } from '../../../shared/links.tsx';
 import { Page } from '../../../shared/page.tsx';
 import { RelativeTime } from '../../../shared/relative-time.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
+import { inOrder } from '../labels/label-badges.tsx';
 import { usePromptList } from '../prompt-queries.ts';
 import classes from './prompt-list.module.css';
 
@@ -49,7 +50,7 @@ export function PromptListScreen(): ReactNode {
 }
 
 function useColumns(): Column<Schemas['Prompt']>[] {
-  const { prompts, shared } = useTexts();
+  const { prompts, labels: labelTexts, shared } = useTexts();
   const { columns } = prompts.list;
   return [
     {
@@ -65,7 +66,7 @@ function useColumns(): Column<Schemas['Prompt']>[] {
     {
       key: 'model',
       header: columns.model,
-      width: '28%',
+      width: '24%',
       cell: ({ selected_provider: provider, selected_model: model }) => (
         <Text size="sm" truncate>
           {[provider, model].filter((part) => part !== undefined).join(' / ') || shared.none}
@@ -83,10 +84,26 @@ function useColumns(): Column<Schemas['Prompt']>[] {
       ),
     },
     {
+      key: 'labels',
+      header: columns.labels,
+      width: '22%',
+      cell: ({ labels = {} }) => (
+        <Text size="sm" truncate title={labelText(labels, labelTexts.badge)}>
+          {labelText(labels, labelTexts.badge) || shared.none}
+        </Text>
+      ),
+    },
+    {
       key: 'updated',
       header: columns.updated,
       width: 140,
       cell: ({ updated_at }) => <RelativeTime value={updated_at} />,
     },
   ];
+}
+
+function labelText(labels: Readonly<Record<string, number>>, badge: (name: string, version: number) => string): string {
+  return inOrder(labels)
+    .map(([name, version]) => badge(name, version))
+    .join(', ');
 }
