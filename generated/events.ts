@@ -135,56 +135,7 @@ export interface components {
             targetUuid: components["schemas"]["OrderId"];
             targetId: components["schemas"]["OrderId"];
             createdAt: components["schemas"]["EventTime"];
-            /**
-             * OrderPlacedData
-             * @description The products, place and total of the order. Names are those of the time when the order was placed.
-             */
-            data: {
-                /**
-                 * @description Names of the ordered products, one for each line of the order.
-                 * @example [
-                 *       "Flat white",
-                 *       "Apple pie"
-                 *     ]
-                 */
-                itemNames: string[];
-                /**
-                 * @description Tags of the ordered products, without repetitions.
-                 * @example [
-                 *       "coffee",
-                 *       "hot",
-                 *       "pastry"
-                 *     ]
-                 */
-                itemTags: string[];
-                /**
-                 * @description Name of the spot where the order was placed. Absent if the order has no spot.
-                 * @example Table 4
-                 */
-                spotName?: string;
-                /**
-                 * Format: int64
-                 * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
-                 * @example 1584
-                 */
-                total: number;
-                /**
-                 * @description ISO 4217 code of the currency.
-                 * @example EUR
-                 */
-                currency: string;
-                /**
-                 * @description Name of the zone of the spot. Absent if the order has no spot.
-                 * @example Terrace
-                 */
-                zoneName?: string;
-                locationId: components["schemas"]["EventLocationId"];
-                /**
-                 * @description Reference to the order in the system that placed it. Absent if the order has none.
-                 * @example till-3-0042
-                 */
-                referenceId?: string;
-            };
+            data: components["schemas"]["OrderPlacedData"];
             id: components["schemas"]["EventId"];
         };
         /**
@@ -306,13 +257,7 @@ export interface components {
             targetUuid: components["schemas"]["ProductId"];
             targetId: components["schemas"]["ProductId"];
             createdAt: components["schemas"]["EventTime"];
-            /**
-             * ProductUpdatedData
-             * @description Location of the product. To see the change, get the product from the API.
-             */
-            data: {
-                locationId: components["schemas"]["EventLocationId"];
-            };
+            data: components["schemas"]["ProductUpdatedData"];
             id: components["schemas"]["EventId"];
         };
         /**
@@ -353,32 +298,7 @@ export interface components {
             targetUuid: string | null;
             targetId: components["schemas"]["CategoryId"];
             createdAt: components["schemas"]["EventTime"];
-            /**
-             * CategoryUpdatedData
-             * @description Why the event was sent.
-             */
-            data: {
-                /**
-                 * CategoryUpdateCause
-                 * @description The update that caused the event.
-                 */
-                cause: {
-                    /**
-                     * @description - `CATEGORY_UPDATED`: the category itself was updated.
-                     *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.
-                     *
-                     *     Later releases may add causes.
-                     * @example PRODUCT_UPDATED
-                     */
-                    type: string;
-                    /**
-                     * @description Id of the product, if the update of a product is the cause.
-                     * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
-                     */
-                    targetUuid?: string;
-                };
-                locationId: components["schemas"]["EventLocationId"];
-            };
+            data: components["schemas"]["CategoryUpdatedData"];
             id: components["schemas"]["EventId"];
         };
         /**
@@ -416,41 +336,7 @@ export interface components {
             targetUuid: components["schemas"]["LocationId"];
             targetId: components["schemas"]["LocationId"];
             createdAt: components["schemas"]["EventTime"];
-            /**
-             * FiscalDayEndData
-             * @description The day that ended, and its orders. Orders canceled before the close are not counted.
-             */
-            data: {
-                /**
-                 * Format: date
-                 * @description Date of the fiscal day.
-                 * @example 2026-11-06
-                 */
-                fiscalDay: string;
-                /**
-                 * Format: int64
-                 * @description Number of orders of the day, at most 500,000. The next day counts the rest.
-                 * @example 148
-                 */
-                orderCount: number;
-                /**
-                 * Format: int64
-                 * @description Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.
-                 * @example 231642
-                 */
-                total: number;
-                /**
-                 * @description ISO 4217 code of the currency.
-                 * @example EUR
-                 */
-                currency: string;
-                /**
-                 * @description Name of the location.
-                 * @example Canal Café
-                 */
-                locationName: string;
-                locationId: components["schemas"]["EventLocationId"];
-            };
+            data: components["schemas"]["FiscalDayEndData"];
             id: components["schemas"]["EventId"];
         };
         /**
@@ -481,15 +367,174 @@ export interface components {
             targetUuid: components["schemas"]["IntegrationId"];
             targetId: components["schemas"]["IntegrationId"];
             createdAt: components["schemas"]["EventTime"];
-            /**
-             * TestEventData
-             * @description No fields. Later releases may add fields.
-             * @example {}
-             */
-            data: {
-                [key: string]: unknown;
-            };
+            data: components["schemas"]["TestEventData"];
             id: components["schemas"]["EventId"];
+        };
+        /**
+         * OrderPlacedData
+         * @description The products, place and total of the order. Names are those of the time when the order was placed.
+         * @example {
+         *       "itemNames": [
+         *         "Flat white",
+         *         "Apple pie"
+         *       ],
+         *       "itemTags": [
+         *         "coffee",
+         *         "hot",
+         *         "pastry"
+         *       ],
+         *       "spotName": "Table 4",
+         *       "total": 1584,
+         *       "currency": "EUR",
+         *       "zoneName": "Terrace",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753",
+         *       "referenceId": "till-3-0042"
+         *     }
+         */
+        OrderPlacedData: {
+            /**
+             * @description Names of the ordered products, one for each line of the order.
+             * @example [
+             *       "Flat white",
+             *       "Apple pie"
+             *     ]
+             */
+            itemNames: string[];
+            /**
+             * @description Tags of the ordered products, without repetitions.
+             * @example [
+             *       "coffee",
+             *       "hot",
+             *       "pastry"
+             *     ]
+             */
+            itemTags: string[];
+            /**
+             * @description Name of the spot where the order was placed. Absent if the order has no spot.
+             * @example Table 4
+             */
+            spotName?: string;
+            /**
+             * Format: int64
+             * @description Total of the order, with taxes and fees, in the minor unit of `currency`. 1584 EUR is 15.84 euros.
+             * @example 1584
+             */
+            total: number;
+            /**
+             * @description ISO 4217 code of the currency.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * @description Name of the zone of the spot. Absent if the order has no spot.
+             * @example Terrace
+             */
+            zoneName?: string;
+            locationId: components["schemas"]["EventLocationId"];
+            /**
+             * @description Reference to the order in the system that placed it. Absent if the order has none.
+             * @example till-3-0042
+             */
+            referenceId?: string;
+        };
+        /**
+         * ProductUpdatedData
+         * @description Location of the product. To see the change, get the product from the API.
+         * @example {
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *     }
+         */
+        ProductUpdatedData: {
+            locationId: components["schemas"]["EventLocationId"];
+        };
+        /**
+         * CategoryUpdateCause
+         * @description The update that caused the event.
+         * @example {
+         *       "type": "PRODUCT_UPDATED",
+         *       "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
+         *     }
+         */
+        CategoryUpdateCause: {
+            /**
+             * @description - `CATEGORY_UPDATED`: the category itself was updated.
+             *     - `PRODUCT_UPDATED`: a product was updated that is in the category, or was in it before the update.
+             *
+             *     Later releases may add causes.
+             * @example PRODUCT_UPDATED
+             */
+            type: string;
+            /**
+             * @description Id of the product, if the update of a product is the cause.
+             * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
+             */
+            targetUuid?: string;
+        };
+        /**
+         * CategoryUpdatedData
+         * @description Why the event was sent.
+         * @example {
+         *       "cause": {
+         *         "type": "PRODUCT_UPDATED",
+         *         "targetUuid": "d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92"
+         *       },
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *     }
+         */
+        CategoryUpdatedData: {
+            cause: components["schemas"]["CategoryUpdateCause"];
+            locationId: components["schemas"]["EventLocationId"];
+        };
+        /**
+         * FiscalDayEndData
+         * @description The day that ended, and its orders. Orders canceled before the close are not counted.
+         * @example {
+         *       "fiscalDay": "2026-11-06",
+         *       "orderCount": 148,
+         *       "total": 231642,
+         *       "currency": "EUR",
+         *       "locationName": "Canal Café",
+         *       "locationId": "3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"
+         *     }
+         */
+        FiscalDayEndData: {
+            /**
+             * Format: date
+             * @description Date of the fiscal day.
+             * @example 2026-11-06
+             */
+            fiscalDay: string;
+            /**
+             * Format: int64
+             * @description Number of orders of the day, at most 500,000. The next day counts the rest.
+             * @example 148
+             */
+            orderCount: number;
+            /**
+             * Format: int64
+             * @description Sum of the totals of the orders, with taxes and fees, in the minor unit of `currency`.
+             * @example 231642
+             */
+            total: number;
+            /**
+             * @description ISO 4217 code of the currency.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * @description Name of the location.
+             * @example Canal Café
+             */
+            locationName: string;
+            locationId: components["schemas"]["EventLocationId"];
+        };
+        /**
+         * TestEventData
+         * @description No fields. Later releases may add fields.
+         * @example {}
+         */
+        TestEventData: {
+            [key: string]: unknown;
         };
     };
     responses: never;

@@ -1,4 +1,5 @@
 import { bundle, type OpenApiDocument, type Schema } from './contract.ts';
+import { separateTitledSchemas } from './titled-schemas.ts';
 
 interface Reference {
   readonly $ref: string;
@@ -44,9 +45,11 @@ export interface EventDefinition {
   readonly example: Record<string, unknown>;
 }
 
-/** Bundles `asyncapi/asyncapi.yaml` with Redocly into one JSON document. */
+/** Bundles `asyncapi/asyncapi.yaml` with Redocly into one JSON document. Schemas with a title become components. */
 export async function bundleEventContract(root: string): Promise<AsyncApiDocument> {
-  return (await bundle(root, 'asyncapi/asyncapi.yaml')) as AsyncApiDocument;
+  const document = (await bundle(root, 'asyncapi/asyncapi.yaml')) as AsyncApiDocument;
+  separateTitledSchemas(document);
+  return document;
 }
 
 /**

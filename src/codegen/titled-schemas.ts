@@ -1,5 +1,11 @@
 import { listOperations, resolve, type OpenApiDocument, type Schema } from './contract.ts';
 
+/** What it reads of a contract. The events' contract has no operations. */
+interface Titled {
+  readonly paths?: OpenApiDocument['paths'];
+  readonly components: { readonly schemas: Record<string, Schema> };
+}
+
 /**
  * Makes each object, array and union with a title a component of this name, so that types are generated for it. If it has
  * no example, its part of the example around it becomes its example, or one that is made of the examples of its members.
@@ -7,7 +13,7 @@ import { listOperations, resolve, type OpenApiDocument, type Schema } from './co
  *
  * @throws Error if the schema of a stream's events has no title
  */
-export function separateTitledSchemas(document: OpenApiDocument): void {
+export function separateTitledSchemas(document: Titled): void {
   const { schemas } = document.components;
   const separate = (schema: Schema, example: unknown): Schema => {
     const { title } = schema;
@@ -33,7 +39,7 @@ export function separateTitledSchemas(document: OpenApiDocument): void {
     }
   };
   for (const schema of Object.values(schemas)) separateMembers(schema, firstOf(schema['examples']));
-  for (const { operation } of listOperations(document)) {
+  for (const { operation } of listOperations({ ...document, paths: document.paths ?? {} })) {
     const answers = Object.values(operation.responses).map((response) => resolve(document, response));
     for (const media of [operation.requestBody, ...answers].flatMap((body) => Object.values(body?.content ?? {}))) {
       const [example] = Object.values(media.examples ?? {});
@@ -55,7 +61,7 @@ function isCompound(schema: Schema): boolean {
 }
 
 /** The example of a schema, or one that is made of the examples of its required members. */
-function exampleOf(document: OpenApiDocument, reference: Schema): unknown {
+function exampleOf(document: Titled, reference: Schema): unknown {
   const { examples, required, properties, items } = resolve(document, reference) as {
     examples?: unknown[];
     required?: string[];

@@ -31,7 +31,20 @@ formats.default(ajv, { mode: 'full' });
 const published = Object.fromEntries(
   eventTypes.map((type) => [type, ajv.compile(eventCatalog[type].schema)]),
 ) as Record<EventType, ValidateFunction>;
-const isHeaders = ajv.compile(asyncapi.components.schemas.DeliveryHeaders);
+/** Like the published schemas, but a field that is not described is a mistake. */
+const closed = Object.fromEntries(
+  eventTypes.map((type) => [type, ajv.compile(closedCopy(eventCatalog[type].schema))]),
+) as Record<EventType, ValidateFunction>;
+const isHeaders = ajv.compile(closedCopy(asyncapi.components.schemas.DeliveryHeaders));
+
+/** A copy of a schema whose objects allow only described members. */
+function closedCopy(schema: object): object {
+  return JSON.parse(JSON.stringify({ ...schema, $id: undefined }), (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && 'properties' in value
+      ? { ...value, additionalProperties: false }
+      : value,
+  ) as object;
+}
 
 function accepts(type: EventType, payload: unknown): boolean {
   const opinions = [published[type](payload), fastValidators[type](payload)];
@@ -45,8 +58,10 @@ describe('examples of events', () => {
     expect(new Set(examples.map(({ name }) => name)).size).toBe(examples.length);
   });
 
-  it.each(named)('%s: the payload is valid', (_name, { payload }) => {
+  it.each(named)('%s: the payload is valid, and has no field that is not described', (_name, { payload }) => {
     expect(accepts(payload.type, payload)).toBe(true);
+    const isClosed = closed[payload.type];
+    expect(isClosed(payload) || isClosed.errors).toBe(true);
   });
 
   it.each(named)('%s: the headers are valid and match the payload', (_name, { headers, payload }) => {
