@@ -8,11 +8,13 @@ const problemMedia = 'application/problem+json';
  * Adds the schemas to the bundled contract that follow from other parts, and so are not written in `openapi/`: a schema
  * for the problems of each answer, and the errors in the form of OpenAI's API. What operations and answers have in
  * common, `openapi/completion.mjs` adds before.
+ *
+ * @param compatibleError the schema of errors in that form
  */
-export function completeContract(document: OpenApiDocument): OpenApiDocument {
+export function completeContract(document: OpenApiDocument, compatibleError: Schema): OpenApiDocument {
   const completed = structuredClone(document);
   separateTitledSchemas(completed);
-  addCompatibleErrors(completed);
+  addCompatibleErrors(completed, compatibleError);
   addProblemSchemas(completed);
   addTitlesOfOpenLists(completed);
   return completed;

@@ -3,7 +3,13 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { renderClientFiles } from './client.ts';
 import { completeContract } from './complete-contract.ts';
-import { bundleContract, readProblems, type OpenApiDocument, type ProblemEntry } from './contract.ts';
+import {
+  bundleContract,
+  readCompatibleError,
+  readProblems,
+  type OpenApiDocument,
+  type ProblemEntry,
+} from './contract.ts';
 import { renderEnvExample } from './env-example.ts';
 import { bundleEventContract, listEvents } from './event-contract.ts';
 import { publishedSchema, renderClientEvents, renderEventTypes, renderEventValidators } from './event-files.ts';
@@ -35,7 +41,7 @@ function json(value: unknown): string {
 async function renderAll(): Promise<Map<string, string>> {
   const bundled = await bundleContract(root);
   const problems = await readProblems(root);
-  const document = addProblemReference(completeContract(bundled), problems);
+  const document = addProblemReference(completeContract(bundled, await readCompatibleError(root)), problems);
   return new Map([
     ...(await renderApi(document, problems)),
     ...(await renderClient(document, problems)),
