@@ -5,7 +5,8 @@ import { answerPage } from '../http/list-answer.ts';
 import { toInstant } from '../runtime/instants.ts';
 import { currentApiKey } from './api-key-representation.ts';
 import type { ApiKeys } from './api-keys.ts';
-import type { ApiKeyStatus, StoredApiKey } from './api-key-store.ts';
+import { apiKeyFields, type ApiKeyStatus, type StoredApiKey } from './api-key.ts';
+import { defined } from '../runtime/objects.ts';
 
 type Schemas = components['schemas'];
 type ApiKeyOperations = Pick<
@@ -59,17 +60,10 @@ export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOpera
 }
 
 function represent(key: StoredApiKey, status: ApiKeyStatus): Schemas['ApiKey'] {
-  const maker = key.ancestors.at(-1);
-  return {
-    id: key.id,
-    name: key.name,
+  return defined({
+    ...apiKeyFields.show(key),
     prefix: `pgw_${key.id.replaceAll('-', '')}`,
-    scopes: [...key.scopes],
     status,
-    created_at: key.createdAt.toISOString(),
-    ...(maker === undefined ? {} : { created_by: maker }),
-    ...(key.expiresAt === undefined ? {} : { expires_at: key.expiresAt.toISOString() }),
-    ...(key.lastUsedAt === undefined ? {} : { last_used_at: key.lastUsedAt.toISOString() }),
-    ...(key.revokedAt === undefined ? {} : { revoked_at: key.revokedAt.toISOString() }),
-  };
+    created_by: key.ancestors.at(-1),
+  });
 }

@@ -1,34 +1,11 @@
 import type { Collection, Filter } from 'mongodb';
-import type { Scope } from '../../generated/operations.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase } from '../db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
+import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
-
-/** A stored API key. It contains only the SHA-256 of the secret. */
-export interface StoredApiKey {
-  readonly id: string;
-  readonly revision: number;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  /** SHA-256 of the secret part, in hex. */
-  readonly secretHash: string;
-  /**
-   * The chain of keys that led to this one: the key that created it is last, the key that created that one is before
-   * it, and so on. Empty if it is unknown.
-   */
-  readonly ancestors: readonly string[];
-  readonly createdAt: Date;
-  readonly expiresAt: Date | undefined;
-  readonly lastUsedAt: Date | undefined;
-  readonly revokedAt: Date | undefined;
-}
-
-/** A revoked key has the status `revoked` even if it has also expired. */
-export type ApiKeyStatus = 'active' | 'expired' | 'revoked';
-
-export type NewApiKey = Omit<StoredApiKey, 'revision' | 'lastUsedAt' | 'revokedAt'>;
+import { apiKeyFields, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
 
 export interface ApiKeyStore {
   /** False if a key with this id already exists. */
@@ -47,17 +24,7 @@ export interface ApiKeyStore {
   touch(id: string, at: Date): Promise<void>;
 }
 
-interface ApiKeyDocument extends StampedDocument {
-  name: string;
-  scopes: Scope[];
-  secret_hash: string;
-  /** Absent on keys of earlier versions, and on the first key. */
-  ancestors?: string[];
-  created_at: Date;
-  expires_at?: Date;
-  last_used_at?: Date;
-  revoked_at?: Date;
-}
+type ApiKeyDocument = StampedDocument & Document<typeof apiKeyFields.table>;
 
 const collectionName = 'api_keys';
 
@@ -83,16 +50,8 @@ export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
   return {
     find,
     async insert(key) {
-      const inserted = await insertOnce(keys, {
-        _id: key.id,
-        name: key.name,
-        scopes: [...key.scopes],
-        secret_hash: key.secretHash,
-        ...(key.ancestors.length === 0 ? {} : { ancestors: [...key.ancestors] }),
-        created_at: key.createdAt,
-        ...(key.expiresAt === undefined ? {} : { expires_at: key.expiresAt }),
-      });
-      return inserted.outcome === 'done';
+      const document = apiKeyFields.toDocument({ ...key, lastUsedAt: undefined, revokedAt: undefined });
+      return (await insertOnce(keys, document)).outcome === 'done';
     },
     list: (status, at) =>
       listByTime({
@@ -142,16 +101,5 @@ function having(status: ApiKeyStatus, at: Date): Filter<ApiKeyDocument> {
 }
 
 function fromDocument(document: ApiKeyDocument): StoredApiKey {
-  return {
-    id: document._id,
-    revision: document.revision,
-    name: document.name,
-    scopes: document.scopes,
-    secretHash: document.secret_hash,
-    ancestors: document.ancestors ?? [],
-    createdAt: document.created_at,
-    expiresAt: document.expires_at,
-    lastUsedAt: document.last_used_at,
-    revokedAt: document.revoked_at,
-  };
+  return { ...apiKeyFields.fromDocument(document), revision: document.revision };
 }

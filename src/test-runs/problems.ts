@@ -1,5 +1,5 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import type { TestRun } from './test-run-store.ts';
+import type { TestRun } from './test-run.ts';
 
 /** A run that ended without results, or whose results no longer exist. */
 export function notStored({ id, status }: Pick<TestRun, 'id' | 'status'>): ProblemError {

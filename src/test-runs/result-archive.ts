@@ -7,7 +7,7 @@ import { maxBlobBytes, storageUnavailable, type BlobStore, type OpenBlob } from 
 import { ProblemError } from '../errors/problem-error.ts';
 import { JsonText, toJsonText } from '../runtime/json-text.ts';
 import type { TestResult } from './call-targets.ts';
-import type { TestRun } from './test-run-store.ts';
+import type { TestRun } from './test-run.ts';
 
 type TestRunResults = components['schemas']['TestRunResults'];
 

@@ -1,5 +1,6 @@
 import type { ResultArchive } from './result-archive.ts';
-import type { TestRun, TestRunStore } from './test-run-store.ts';
+import type { TestRun } from './test-run.ts';
+import type { TestRunStore } from './test-run-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 

@@ -5,7 +5,7 @@ import { answerPage } from '../http/list-answer.ts';
 import { unknownVariableWarnings } from '../generation/render-prompt.ts';
 import { toJsonText } from '../runtime/json-text.ts';
 import { prefersAsync } from './prefer.ts';
-import type { TestRun } from './test-run-store.ts';
+import { testRunFields, type TestRun } from './test-run.ts';
 import type { TestRuns } from './test-runs.ts';
 
 type TestRunOperations = Pick<OperationHandlers, 'createTestRun' | 'listTestRuns' | 'getTestRun' | 'getTestRunResults'>;
@@ -60,16 +60,7 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
 }
 
 function toTestRun(run: TestRun): Schemas['TestRun'] {
-  return {
-    id: run.id,
-    prompt_id: run.promptId,
-    prompt_version: run.promptVersion,
-    status: run.status,
-    providers: run.providers.map(({ provider, model }) => ({ provider, model })),
-    ...unknownVariableWarnings(run.unknownVariables),
-    created_at: run.createdAt.toISOString(),
-    ...(run.finishedAt === undefined ? {} : { finished_at: run.finishedAt.toISOString() }),
-  };
+  return { ...testRunFields.show(run), ...unknownVariableWarnings(run.unknownVariables) };
 }
 
 /** A run that is done has ended. */

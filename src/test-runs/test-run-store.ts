@@ -2,42 +2,9 @@ import type { Collection, Filter } from 'mongodb';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase, Source } from '../db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
+import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
-
-/** A provider and model that a prompt runs on. */
-export interface TestTarget {
-  readonly provider: string;
-  readonly model: string;
-}
-
-export type EndStatus = 'done' | 'failed' | 'interrupted';
-
-/** A test run without its results, which are in object storage. */
-export interface TestRun {
-  readonly id: string;
-  /** 1 while it runs, 2 after its end. */
-  readonly revision: number;
-  readonly promptId: string;
-  readonly promptVersion: number;
-  readonly status: 'running' | EndStatus;
-  /** In the order of the request, with default models. */
-  readonly providers: readonly TestTarget[];
-  /** Names of supplied variables that the prompt does not declare or use. */
-  readonly unknownVariables: readonly string[];
-  readonly createdAt: Date;
-  /** Set at its end. */
-  readonly finishedAt: Date | undefined;
-  /**
-   * Size of its stored results, which are the answer of `getTestRunResults` byte by byte. Undefined for runs of earlier
-   * versions, which stored results in another form.
-   */
-  readonly answerBytes: number | undefined;
-}
-
-export type NewTestRun = Pick<
-  TestRun,
-  'id' | 'promptId' | 'promptVersion' | 'providers' | 'unknownVariables' | 'createdAt'
->;
+import { testRunFields, type EndStatus, type NewTestRun, type TestRun } from './test-run.ts';
 
 /** The number of heartbeats of the process that works on a run. */
 export interface Heartbeat {
@@ -86,16 +53,9 @@ export interface TestRunStore {
   promptIds(after: string, limit: number): Promise<string[]>;
 }
 
-interface TestRunDocument extends StampedDocument {
-  prompt_id: string;
-  prompt_version: number;
+interface TestRunDocument extends StampedDocument, Omit<Document<typeof testRunFields.table>, 'status'> {
   /** `buried`: a tombstone. Its prompt was deleted; only its id and `buried_at` remain. */
   status: TestRun['status'] | 'buried';
-  providers: TestTarget[];
-  unknown_variables?: string[];
-  created_at: Date;
-  finished_at?: Date;
-  answer_bytes?: number;
   /** Incremented by the process that works on the run, without a new revision. */
   heartbeat: number;
   buried_at?: Date;
@@ -130,16 +90,8 @@ export function createTestRunStore(database: PagedDatabase): TestRunStore {
 
   return {
     async insert(run) {
-      const inserted = await insertOnce(runs, {
-        _id: run.id,
-        prompt_id: run.promptId,
-        prompt_version: run.promptVersion,
-        status: 'running',
-        providers: run.providers.map(({ provider, model }) => ({ provider, model })),
-        ...(run.unknownVariables.length === 0 ? {} : { unknown_variables: [...run.unknownVariables] }),
-        created_at: run.createdAt,
-        heartbeat: 0,
-      });
+      const begun = { ...run, status: 'running', finishedAt: undefined, answerBytes: undefined } as const;
+      const inserted = await insertOnce(runs, { ...testRunFields.toDocument(begun), heartbeat: 0 });
       return inserted.outcome === 'done';
     },
     async find(id) {
@@ -222,16 +174,6 @@ export function createTestRunStore(database: PagedDatabase): TestRunStore {
 /** Undefined also for a tombstone. */
 function fromDocument(document: TestRunDocument | null): TestRun | undefined {
   if (document === null || document.status === 'buried') return undefined;
-  return {
-    id: document._id,
-    revision: document.revision,
-    promptId: document.prompt_id,
-    promptVersion: document.prompt_version,
-    status: document.status,
-    providers: document.providers.map(({ provider, model }) => ({ provider, model })),
-    unknownVariables: document.unknown_variables ?? [],
-    createdAt: document.created_at,
-    finishedAt: document.finished_at,
-    answerBytes: document.answer_bytes,
-  };
+  const run = testRunFields.fromDocument({ ...document, status: document.status });
+  return { ...run, revision: document.revision };
 }

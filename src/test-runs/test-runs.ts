@@ -18,7 +18,8 @@ import { performRun, type FinishedTestRun, type RunTask } from './perform-run.ts
 import { damaged, notStored, promptDeleted, shuttingDown } from './problems.ts';
 import { createResultArchive, readResults, toTestRunResults } from './result-archive.ts';
 import { createSweep } from './sweep.ts';
-import type { TestRun, TestRunStore } from './test-run-store.ts';
+import type { TestRun } from './test-run.ts';
+import type { TestRunStore } from './test-run-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 

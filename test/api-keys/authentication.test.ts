@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { mintKey } from '../../src/api-keys/api-keys.ts';
 import { createAuthentication, type AuthenticatedKey, type Authentication } from '../../src/api-keys/authentication.ts';
-import type { ApiKeyStore, StoredApiKey } from '../../src/api-keys/api-key-store.ts';
+import type { StoredApiKey } from '../../src/api-keys/api-key.ts';
+import type { ApiKeyStore } from '../../src/api-keys/api-key-store.ts';
 
 interface Setting {
   readonly authentication: Authentication;

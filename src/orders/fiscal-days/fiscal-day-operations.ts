@@ -1,7 +1,6 @@
-import type { components } from '../../../generated/types.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/list-answer.ts';
-import type { FiscalDay } from './fiscal-day.ts';
+import { fiscalDayFields, type FiscalDay } from './fiscal-day.ts';
 import type { FiscalDays } from './fiscal-days.ts';
 
 type FiscalDayOperations = Pick<OperationHandlers, 'closeFiscalDay' | 'listFiscalDays' | 'getFiscalDay'>;
@@ -11,7 +10,7 @@ export function fiscalDayOperations(fiscalDays: FiscalDays): FiscalDayOperations
     async closeFiscalDay({ path: { id, date }, context }) {
       return fiscalDayAnswer(await fiscalDays.close(id, date, context.traceparent));
     },
-    listFiscalDays: (input) => answerPage(input, () => fiscalDays.list(input.path.id), represent),
+    listFiscalDays: (input) => answerPage(input, () => fiscalDays.list(input.path.id), fiscalDayFields.show),
     async getFiscalDay({ path: { id, date } }) {
       return fiscalDayAnswer(await fiscalDays.get(id, date));
     },
@@ -21,20 +20,8 @@ export function fiscalDayOperations(fiscalDays: FiscalDays): FiscalDayOperations
 function fiscalDayAnswer(day: FiscalDay): {
   status: 200;
   headers: { ETag: string };
-  body: ReturnType<typeof represent>;
+  body: ReturnType<typeof fiscalDayFields.show>;
 } {
   // A closed day never changes.
-  return { status: 200, headers: { ETag: `"${day.locationId}.${day.date}"` }, body: represent(day) };
-}
-
-function represent(day: FiscalDay): components['schemas']['FiscalDay'] {
-  return {
-    location_id: day.locationId,
-    date: day.date,
-    closed_at: day.cutAt.toISOString(),
-    order_count: day.orderCount,
-    total: day.total,
-    currency: day.currency,
-    cause: day.cause,
-  };
+  return { status: 200, headers: { ETag: `"${day.locationId}.${day.date}"` }, body: fiscalDayFields.show(day) };
 }

@@ -4,8 +4,9 @@ import type { PagedDatabase } from '../../db/pages.ts';
 import { insertOnce, read, type StampedDocument } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../events/outbox.ts';
+import type { Document } from '../../fields/fields.ts';
 import type { Listing } from '../../lists/listing.ts';
-import type { FiscalDay } from './fiscal-day.ts';
+import { fiscalDayFields, type FiscalDay } from './fiscal-day.ts';
 import { packIds, unpackIds } from './packed-ids.ts';
 
 /** Closed fiscal days in the database. Every method can throw `database-unavailable`. */
@@ -20,14 +21,7 @@ export interface FiscalDayStore {
 }
 
 /** A document of the collection `fiscal_days`, under the id `<location id>:<date>`. */
-interface FiscalDayDocument extends StampedDocument, WithOutbox {
-  location_id: string;
-  date: string;
-  cut_at: Date;
-  order_count: number;
-  total: number;
-  currency: string;
-  cause: FiscalDay['cause'];
+interface FiscalDayDocument extends StampedDocument, WithOutbox, Document<typeof fiscalDayFields.table> {
   /** Ids of the orders that the day counts, 16 bytes each. */
   counted: Binary;
 }
@@ -46,19 +40,13 @@ export const fiscalDayIndexes: CollectionIndexes = {
 export function createFiscalDayStore(database: PagedDatabase): FiscalDayStore {
   const days: Collection<FiscalDayDocument> = database.db.collection(collectionName);
   const shown = { projection: { counted: 0, outbox: 0 } } as const;
-  const listByTime = database.pages.listsOf<FiscalDayDocument, FiscalDay>(fromDocument, shown);
+  const listByTime = database.pages.listsOf<FiscalDayDocument, FiscalDay>(fiscalDayFields.fromDocument, shown);
 
   return {
     async insert(day, countedIds, events) {
       const document = {
         _id: fiscalDayId(day.locationId, day.date),
-        location_id: day.locationId,
-        date: day.date,
-        cut_at: day.cutAt,
-        order_count: day.orderCount,
-        total: day.total,
-        currency: day.currency,
-        cause: day.cause,
+        ...fiscalDayFields.toDocument(day),
         counted: new Binary(packIds(countedIds)),
         outbox: toOutboxDocuments(events),
       };
@@ -66,7 +54,7 @@ export function createFiscalDayStore(database: PagedDatabase): FiscalDayStore {
     },
     async find(locationId, date) {
       const document = await read(() => days.findOne({ _id: fiscalDayId(locationId, date) }, shown));
-      return document === null ? undefined : fromDocument(document);
+      return document === null ? undefined : fiscalDayFields.fromDocument(document);
     },
     async findCountedIds(locationId, date) {
       const options = { projection: { counted: 1 } };
@@ -87,16 +75,4 @@ export function createFiscalDayStore(database: PagedDatabase): FiscalDayStore {
 /** The id of a fiscal day's document. */
 export function fiscalDayId(locationId: string, date: string): string {
   return `${locationId}:${date}`;
-}
-
-function fromDocument(document: Omit<FiscalDayDocument, 'counted' | 'outbox'>): FiscalDay {
-  return {
-    locationId: document.location_id,
-    date: document.date,
-    cutAt: document.cut_at,
-    orderCount: document.order_count,
-    total: document.total,
-    currency: document.currency,
-    cause: document.cause,
-  };
 }
