@@ -2,7 +2,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { ConfigError, dropBlankVariables, helpText, loadConfig, readArguments, type Config } from './config/config.ts';
 import { DataDirError } from './runtime/data-dir.ts';
 import { DatabaseStartError } from './db/client.ts';
-import { EmbeddedDatabaseError } from './db/embedded/obtain-server.ts';
+import { EmbeddedDatabaseError } from './db/embedded/folder.ts';
 import { ListenError } from './http/listening.ts';
 import { SecretKeyError } from './secrets/open-secret-box.ts';
 import { createLogger } from './observability/logger.ts';

@@ -171,7 +171,7 @@ describe.each(present)('the password of %s', (engine) => {
     const storagePath = join(database, engine);
     await mkdir(storagePath, { recursive: true });
     await writeFile(join(database, 'secantusd.toml'), '');
-    const context = { cacheDir, env: process.env, log: silentLog, now: () => new Date() };
+    const context = { cacheDir, env: process.env, log: silentLog };
     const command = await engines[engine].locate(context, undefined);
     const port = await reservePort();
     const args = engines[engine].args({ port, storagePath, cacheMebibytes: 256, auth: false, syncsWrites: true });
@@ -309,7 +309,7 @@ describe('the choice of an engine', () => {
     started.length = 0;
     await rm(join(bin, 'mongod'));
     await expect(start('chosen', { path })).rejects.toThrow(
-      /made with mongod on the PATH, and no other engine can read its files; but it is not there any more.*MONGODB_URI/,
+      /made with mongod on the PATH, and no other engine can read its files; but none was found.*MONGODB_URI/,
     );
   });
 
@@ -349,7 +349,7 @@ describe('the choice of an engine', () => {
     const attempt = start('nothing', options);
     await expect(attempt).rejects.toThrow(/Set MONGODB_URI, or install MongoDB or Python 3. Tried:/);
     await expect(attempt).rejects.toThrow(
-      /- mongod on the PATH: there is none\n- a downloaded mongod: the download failed/,
+      /- mongod on the PATH: none was found\n- a downloaded mongod: the download failed/,
     );
     await expect(attempt).rejects.toThrow(/- SecantusDB from PyPI: there is no python3 on the PATH/);
   });

@@ -28,13 +28,10 @@ function watch(
   const watched: Watched = {
     isRunning: () => state.running !== false,
     processorTime: () => Promise.resolve(state.used),
-    openProbe: () => ({
-      read: () => {
-        reads += 1;
-        return state.failure === undefined ? Promise.resolve() : Promise.reject(state.failure);
-      },
-      close: () => Promise.resolve(),
-    }),
+    read: () => {
+      reads += 1;
+      return state.failure === undefined ? Promise.resolve() : Promise.reject(state.failure);
+    },
     isFull: () => Promise.resolve(state.full === true),
     replace() {
       replacements.push(performance.now());

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { identify } from '../../src/db/embedded/identity.ts';
 import { isRunning } from '../../src/db/embedded/processes.ts';
@@ -20,6 +20,7 @@ export interface BenchServer {
 export async function startBenchServer(command: string, folder: string, syncsWrites: boolean): Promise<BenchServer> {
   await writeFile(path.join(folder, 'secantusd.toml'), '');
   const [port, storagePath] = [await freePort(), path.join(folder, 'files')];
+  await mkdir(storagePath);
   const access = { port, password: undefined };
   const launch = () =>
     launchServer({
@@ -29,7 +30,6 @@ export async function startBenchServer(command: string, folder: string, syncsWri
       logPath: path.join(folder, 'server.log'),
       env: process.env,
       args: secantusArgs({ port, storagePath, cacheMebibytes: 256, auth: false, syncsWrites }),
-      onSpawn: () => Promise.resolve(),
       identify: () => identify(access).catch(() => undefined),
     });
   let server = await launch();

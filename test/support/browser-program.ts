@@ -80,7 +80,7 @@ async function download(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   const part = await mkdtemp(`${folder}.`);
   try {
     const { name, version, sha512 } = npmChromium;
-    const options = { env: env as Record<string, string>, limitMs: 15 * 60_000 };
+    const options = { env, silenceMs: 15 * 60_000 };
     await runCommand('npm', ['pack', `${name}@${version}`, '--silent', '--pack-destination', part], options);
     const [archive = ''] = globSync('*.tgz', { cwd: part }).map((file) => path.join(part, file));
     const found = createHash('sha512')

@@ -5,18 +5,11 @@
 import { MongoBinary } from 'mongodb-memory-server-core';
 import { messageOf } from '../../runtime/system-error.ts';
 
-const [downloadDir, version] = process.argv.slice(2);
-if (downloadDir === undefined || version === undefined) throw new Error('usage: download-mongod.ts <folder> <version>');
-
+const [downloadDir = '', version = ''] = process.argv.slice(2);
 try {
-  const path = await MongoBinary.getPath({ downloadDir, version, checkMD5: true });
-  process.stdout.write(`path: ${path}\n`);
+  process.stdout.write(`path: ${await MongoBinary.getPath({ downloadDir, version, checkMD5: true })}\n`);
 } catch (error) {
-  process.stdout.write(
-    `failed: ${messageOf(error)
-      .split(/\s*\n\s*/)
-      .join(' ')}\n`,
-  );
+  process.stdout.write(`failed: ${messageOf(error).replaceAll(/\s*\n\s*/g, ' ')}\n`);
   // An explicit exit: an unread answer would keep its connection, and so the process, open for seconds.
   process.exit(1);
 }

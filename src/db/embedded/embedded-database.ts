@@ -8,12 +8,11 @@
  * It listens on the loopback, which every user of the machine can reach. So it requires a password that only the owner
  * of the data folder can read.
  */
-import { messageOf } from '../../runtime/system-error.ts';
 import { engineIdSchema, type EngineContext, type EngineId } from './engines.ts';
 import { isShared, shareLock, withFileLock } from './file-lock.ts';
 import { DatabaseFolder } from './folder.ts';
-import { localUri, openProbe } from './identity.ts';
-import { EmbeddedDatabaseError, obtainServer, replaceServer } from './obtain-server.ts';
+import { connectTo, isProtected, localUri, readFolderId } from './identity.ts';
+import { obtainServer, replaceServer } from './obtain-server.ts';
 import { isRunning, processorTimeOf } from './processes.ts';
 import { stopServer } from './server-process.ts';
 import { watchServer, type WatchTimes } from './watch.ts';
@@ -49,7 +48,7 @@ export interface EmbeddedDatabase {
  */
 export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const { log, signal } = options;
-  const folder = await openFolder(options.dataDir);
+  const folder = await DatabaseFolder.open(options.dataDir);
   const locked = <Result>(action: () => Promise<Result>, ending?: AbortSignal): Promise<Result> =>
     withFileLock(folder.pathOf('starting.lock'), action, {
       signal: ending,
@@ -62,18 +61,22 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
     const obtained = await obtainServer(folder, options, options.engines ?? engineIdSchema.options);
     return [obtained, shareLock(folder.pathOf('users.lock'))] as const;
   }, signal);
+  const { access, engine } = first;
 
-  let server = first;
+  let { pid } = first;
   let lacksSpace = false;
+  const client = connectTo(access);
   const unwatch = watchServer(
     {
-      isRunning: () => isRunning(server.pid),
-      processorTime: () => processorTimeOf(server.pid),
-      openProbe: () => openProbe(server.access),
+      isRunning: () => isRunning(pid),
+      processorTime: () => processorTimeOf(pid),
+      read: () => readFolderId(client),
       isFull: () => folder.isFull(),
       async replace() {
         try {
-          server = await locked(() => replaceServer(folder, { ...options, signal: undefined }, server));
+          ({ pid } = await locked(() =>
+            replaceServer(folder, { ...options, signal: undefined }, { pid, access, engine }),
+          ));
           lacksSpace = false;
         } catch (error) {
           // The last lines of the server's log: some servers need more space to start than others.
@@ -87,30 +90,20 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
   );
 
   return {
-    uri: localUri(server.access),
-    engine: `${server.product} (${server.engine})`,
-    isProtected: server.isProtected,
+    uri: localUri(access),
+    engine,
+    isProtected: await isProtected(access),
     isFull: async () => lacksSpace || (await folder.isFull()),
     async stop() {
       await unwatch();
+      await client.close();
       await locked(async () => {
         leave();
         if (isShared(folder.pathOf('users.lock'))) return;
         // Another process may have restarted the server in the meantime.
-        await stopServer((await folder.readServer())?.pid ?? server.pid);
+        await stopServer((await folder.readServer())?.pid ?? pid);
         await folder.removeServer();
       });
     },
   };
-}
-
-async function openFolder(dataDir: string): Promise<DatabaseFolder> {
-  try {
-    return await DatabaseFolder.open(dataDir);
-  } catch (cause) {
-    throw new EmbeddedDatabaseError(
-      `The folder of the database cannot be used (${messageOf(cause)}). Set DATA_DIR to a folder that this user can write to, or set MONGODB_URI to your own MongoDB.`,
-      { cause },
-    );
-  }
 }

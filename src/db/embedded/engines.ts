@@ -20,7 +20,6 @@ export type EngineId = z.infer<typeof engineIdSchema>;
 
 /** The signal ends starts, too. */
 export interface EngineContext extends InstallContext {
-  now?: () => Date;
   /** False for data that is not needed after a crash, as in tests: then writes are not forced to the disk. */
   syncsWrites?: boolean;
 }
@@ -31,11 +30,11 @@ export interface Engine {
   /** The release that is downloaded for a new data folder; undefined for a server of the machine. */
   version?: string;
   /**
-   * The path of the server program; undefined when the machine has none.
+   * The path of the server program.
    *
-   * @throws Error with the reason when it cannot be downloaded
+   * @throws Error with the reason when there is none and it cannot be downloaded
    */
-  locate(context: EngineContext, version: string | undefined): Promise<string | undefined>;
+  locate(context: EngineContext, version: string | undefined): Promise<string>;
   args(settings: ServerSettings): string[];
   /**
    * Writes a user into the files before the server runs, for engines whose first user cannot be created over the
@@ -47,13 +46,17 @@ export interface Engine {
 export const engines: Readonly<Record<EngineId, Engine>> = {
   mongod: {
     title: 'mongod on the PATH',
-    locate: ({ env }) => findOnPath('mongod', env['PATH']),
+    async locate({ env }) {
+      const found = await findOnPath('mongod', env['PATH']);
+      if (found === undefined) throw new Error('none was found');
+      return found;
+    },
     args: mongodArgs,
   },
   'mongod-download': {
     title: 'a downloaded mongod',
     version: MONGOD_VERSION,
-    locate: (context, version = MONGOD_VERSION) => downloadMongod(context, version),
+    locate: downloadMongod,
     args: mongodArgs,
   },
   'secantusd-py': {

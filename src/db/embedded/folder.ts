@@ -1,8 +1,19 @@
-import { mkdir, readdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, realpath, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { hasCode, messageOf } from '../../runtime/system-error.ts';
 import { engineIdSchema, type EngineId } from './engines.ts';
-import { readIfThere, readJson, writeJson, writePrivately } from './json-file.ts';
+
+/**
+ * No embedded database could be started. The message is for the operator and says what was attempted and what to do.
+ */
+export class EmbeddedDatabaseError extends Error {
+  override readonly name = 'EmbeddedDatabaseError';
+}
+
+/** What an operator can do about a folder that cannot be used. */
+export const WHAT_TO_DO = 'Restore it, set DATA_DIR to another folder, or set MONGODB_URI to your own MongoDB.';
 
 const folderRecordSchema = z.object({
   /** Also stored in the database: distinguishes this folder's server from another one on the same port. */
@@ -40,12 +51,23 @@ export class DatabaseFolder {
     this.path = path;
   }
 
-  /** Opens the folder below a data folder. A missing one is created; only its owner can read it. */
+  /**
+   * Opens the folder below a data folder. A missing one is created; only its owner can read it.
+   *
+   * @throws EmbeddedDatabaseError
+   */
   static async open(dataDir: string): Promise<DatabaseFolder> {
     const path = join(dataDir, 'database');
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    await writeFile(join(path, 'secantusd.toml'), '');
-    return new DatabaseFolder(await realpath(path));
+    try {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      await writeFile(join(path, 'secantusd.toml'), '');
+      return new DatabaseFolder(await realpath(path));
+    } catch (cause) {
+      throw new EmbeddedDatabaseError(
+        `The folder of the database cannot be used (${messageOf(cause)}). Set DATA_DIR to a folder that this user can write to, or set MONGODB_URI to your own MongoDB.`,
+        { cause },
+      );
+    }
   }
 
   /** The path of one of the files that are described above. */
@@ -53,33 +75,36 @@ export class DatabaseFolder {
     return join(this.path, name);
   }
 
-  /** @throws Error when the record cannot be read: guessing an engine could begin a second database */
+  /** @throws EmbeddedDatabaseError when the record cannot be read: guessing an engine could begin a second database */
   async readRecord(): Promise<FolderRecord | undefined> {
     const path = join(this.path, 'engine.json');
     try {
-      const content = await readJson(path);
-      if (content !== undefined) return folderRecordSchema.parse(content);
-    } catch (error) {
-      throw new Error(`${path} cannot be read. It names the engine that this data folder was made with.`, {
-        cause: error,
-      });
+      const text = await this.read('engine.json');
+      if (text !== undefined) return folderRecordSchema.parse(JSON.parse(text));
+    } catch (cause) {
+      throw new EmbeddedDatabaseError(
+        `${path} cannot be read. It names the engine that this data folder was made with. ${WHAT_TO_DO}`,
+        { cause },
+      );
     }
     const orphan = (await readdir(this.path)).find((name) => engineIdSchema.safeParse(name).success);
     if (orphan === undefined) return undefined;
-    throw new Error(`${path} is missing, but there are files of a database in ${join(this.path, orphan)}.`);
+    throw new EmbeddedDatabaseError(
+      `${path} is missing, but there are files of a database in ${join(this.path, orphan)}. ${WHAT_TO_DO}`,
+    );
   }
 
   writeRecord(record: FolderRecord): Promise<void> {
-    return writeJson(join(this.path, 'engine.json'), record);
+    return this.write('engine.json', JSON.stringify(record, null, 2));
   }
 
   /** The password of the server's user; undefined if no server has run with one yet. */
   async readPassword(): Promise<string | undefined> {
-    return (await readIfThere(this.pathOf('password')))?.trim();
+    return (await this.read('password'))?.trim();
   }
 
   writePassword(password: string): Promise<void> {
-    return writePrivately(this.pathOf('password'), `${password}\n`);
+    return this.write('password', password);
   }
 
   /** Removes the record of an engine that did not start, so that the next one can be tried. */
@@ -89,15 +114,14 @@ export class DatabaseFolder {
     }
   }
 
-  /** The last server; undefined if the record is unreadable or came from another folder as a copy. */
+  /** The last server; undefined if the record came from another folder as a copy. */
   async readServer(): Promise<ServerRecord | undefined> {
-    const content = await readJson(join(this.path, 'server.json')).catch(() => undefined);
-    const record = serverRecordSchema.safeParse(content).data;
+    const record = serverRecordSchema.safeParse(JSON.parse((await this.read('server.json')) ?? 'null')).data;
     return record?.storagePath.startsWith(this.path) === true ? record : undefined;
   }
 
   writeServer(record: ServerRecord): Promise<void> {
-    return writeJson(join(this.path, 'server.json'), record);
+    return this.write('server.json', JSON.stringify(record, null, 2));
   }
 
   async removeServer(): Promise<void> {
@@ -106,11 +130,24 @@ export class DatabaseFolder {
 
   /** True when the file system is almost full. */
   async isFull(): Promise<boolean> {
+    const space = await statfs(this.path).catch(() => undefined);
+    return space !== undefined && space.bavail * space.bsize < LEAST_BYTES;
+  }
+
+  private async read(name: string): Promise<string | undefined> {
     try {
-      const { bavail, bsize } = await statfs(this.path);
-      return bavail * bsize < LEAST_BYTES;
-    } catch {
-      return false;
+      return await readFile(join(this.path, name), 'utf8');
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined;
+      throw error;
     }
+  }
+
+  /** Replaces a file in one step: a reader, and a crash, leaves the old one or the new one. */
+  private async write(name: string, text: string): Promise<void> {
+    const path = join(this.path, name);
+    const temporary = `${path}.${randomUUID()}`;
+    await writeFile(temporary, `${text}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    await rename(temporary, path);
   }
 }

@@ -1,4 +1,4 @@
-import { MongoClient, MongoServerError, type Db, type MongoClientOptions } from 'mongodb';
+import { MongoClient, MongoServerError } from 'mongodb';
 
 /** A separate database, so that dropping the service's database does not drop it. */
 const DATABASE = 'embedded_server';
@@ -9,15 +9,10 @@ export const SERVER_USER = 'prompt-gateway';
 const UNAUTHORIZED = 13;
 const AUTHENTICATION_FAILED = 18;
 
-interface Marker {
-  _id: string;
-  folderId: string;
-}
-
 /** How to reach a server on this machine. */
 export interface Access {
   port: number;
-  /** Undefined if the server requires none. */
+  /** Undefined for requests without one. */
   password: string | undefined;
 }
 
@@ -41,24 +36,23 @@ export function localUri({ port, password }: Access): string {
 /** Asks a server who it is, by a real read. @throws MongoError when nothing answers there within 2 s */
 export function identify(access: Access): Promise<ServerIdentity> {
   return withServer(access, async (client) => {
-    const db = client.db(DATABASE);
-    const marker = await readMarker(db);
-    const build = await db.command({ buildInfo: 1 });
+    const folderId = await readFolderId(client);
+    const build = await client.db(DATABASE).command({ buildInfo: 1 });
     const secantus = build['secantusVersion'] as string | undefined;
     const product = secantus === undefined ? `mongod ${String(build['version'])}` : `SecantusDB ${secantus}`;
-    return { folderId: marker?.folderId, product };
+    return { folderId, product };
   });
 }
 
 /** Writes into a server which data folder it serves. */
-export function mark(access: Access, folderId: string): Promise<void> {
-  return withServer(access, async (client) => {
-    await markers(client.db(DATABASE)).updateOne(
+export async function mark(access: Access, folderId: string): Promise<void> {
+  await withServer(access, (client) =>
+    folders(client).updateOne(
       { _id: 'folder' },
       { $set: { folderId } },
       { upsert: true, writeConcern: { w: 'majority', journal: true } },
-    );
-  });
+    ),
+  );
 }
 
 /**
@@ -67,15 +61,15 @@ export function mark(access: Access, folderId: string): Promise<void> {
  *
  * @throws MongoServerError, 13 when there is a user already
  */
-export function createFirstUser({ port, password }: Access): Promise<void> {
-  return withServer({ port, password: undefined }, async (client) => {
-    await client.db('admin').command({ createUser: SERVER_USER, pwd: password, roles: ['root'] });
-  });
+export async function createFirstUser({ port, password }: Access): Promise<void> {
+  await withServer({ port, password: undefined }, (client) =>
+    client.db('admin').command({ createUser: SERVER_USER, pwd: password, roles: ['root'] }),
+  );
 }
 
 /** False when a server allows reads without the password. */
 export function isProtected({ port }: Access): Promise<boolean> {
-  return withServer({ port, password: undefined }, (client) => readMarker(client.db(DATABASE))).then(
+  return withServer({ port, password: undefined }, readFolderId).then(
     () => false,
     () => true,
   );
@@ -91,38 +85,26 @@ export function isBroken(error: unknown): boolean {
   return error instanceof MongoServerError && !isRefusal(error);
 }
 
-/** Reads from a server again and again over one connection. */
-export interface ServerProbe {
-  /**
-   * One real read. @throws MongoServerError when the server answers that it cannot read; another error when it does not
-   * answer for 2 s
-   */
-  read(): Promise<unknown>;
-  close(): Promise<void>;
-}
-
-export function openProbe(access: Access): ServerProbe {
-  const client = connectTo(access, { maxPoolSize: 1, retryReads: false });
-  return { read: () => readMarker(client.db(DATABASE)), close: () => client.close() };
-}
-
-function readMarker(db: Db): Promise<Marker | null> {
-  return markers(db).findOne({ _id: 'folder' });
-}
-
-function markers(db: Db) {
-  return db.collection<Marker>('folder');
-}
-
-function connectTo(access: Access, options: MongoClientOptions = {}): MongoClient {
+/** A client that waits at most 2 s for each answer. */
+export function connectTo(access: Access): MongoClient {
   return new MongoClient(localUri(access), {
     serverSelectionTimeoutMS: ANSWER_LIMIT_MS,
     connectTimeoutMS: ANSWER_LIMIT_MS,
     socketTimeoutMS: ANSWER_LIMIT_MS,
     waitQueueTimeoutMS: ANSWER_LIMIT_MS,
+    maxPoolSize: 1,
+    retryReads: false,
     retryWrites: false,
-    ...options,
   });
+}
+
+/** Reads the mark of a server: a real read. @throws MongoServerError when the server answers that it cannot read */
+export async function readFolderId(client: MongoClient): Promise<string | undefined> {
+  return (await folders(client).findOne({ _id: 'folder' }))?.folderId;
+}
+
+function folders(client: MongoClient) {
+  return client.db(DATABASE).collection<{ _id: string; folderId: string }>('folder');
 }
 
 async function withServer<Result>(access: Access, action: (client: MongoClient) => Promise<Result>): Promise<Result> {

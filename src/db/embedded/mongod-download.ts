@@ -1,10 +1,8 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
 import { messageOf } from '../../runtime/system-error.ts';
 import { makeCacheFolder, type InstallContext } from './cache-dir.ts';
-import { readJson, writeJson } from './json-file.ts';
 import { installerEnvironment } from './processes.ts';
 import { runCommand } from './run-command.ts';
 
@@ -19,9 +17,6 @@ const FAILURE_REMEMBERED_MS = 24 * 60 * 60_000;
 /** Milliseconds until the first bytes, and the longest pause between bytes (which includes unpacking). */
 const FIRST_BYTES_MS = 8_000;
 const SILENCE_MS = 60_000;
-const LIMIT_MS = 15 * 60_000;
-
-const failureSchema = z.object({ version: z.string(), at: z.iso.datetime(), reason: z.string() });
 
 /**
  * Downloads a mongod into the cache folder, or finds it there. mongodb-memory-server-core does this in a separate
@@ -32,17 +27,18 @@ const failureSchema = z.object({ version: z.string(), at: z.iso.datetime(), reas
  * @throws Error with the reason
  */
 export async function downloadMongod(
-  { cacheDir, env, log, signal, now = () => new Date() }: InstallContext & { now?: () => Date },
-  version: string,
+  { cacheDir, env, log, signal }: InstallContext,
+  version = MONGOD_VERSION,
 ): Promise<string> {
   const downloadDir = join(cacheDir, `mongod-${version}`);
-  const failureFile = join(cacheDir, 'mongod-download-failed.json');
+  /** Contains the reason of the last failure, and was written when that happened. */
+  const failureFile = `${downloadDir}-failed`;
   await makeCacheFolder(downloadDir);
-  const failure = failureSchema.safeParse(await readJson(failureFile).catch(() => undefined)).data;
-  const age = failure === undefined ? NaN : now().getTime() - Date.parse(failure.at);
-  // A failure with a later time was recorded before the clock was set back.
-  if (failure?.version === version && age >= 0 && age < FAILURE_REMEMBERED_MS) {
-    throw new Error(`the download failed at ${failure.at} and is attempted once a day (${failure.reason})`);
+  const failedAt = await stat(failureFile).catch(() => undefined);
+  // A later time is from before the clock was set back.
+  if (failedAt !== undefined && Math.abs(Date.now() - failedAt.mtimeMs) < FAILURE_REMEMBERED_MS) {
+    const reason = await readFile(failureFile, 'utf8');
+    throw new Error(`the download failed at ${failedAt.mtime.toISOString()} and is attempted once a day (${reason})`);
   }
   const script = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
   try {
@@ -54,7 +50,6 @@ export async function downloadMongod(
         npm_config_strict_ssl: 'true',
       },
       signal,
-      limitMs: LIMIT_MS,
       firstLineMs: FIRST_BYTES_MS,
       silenceMs: SILENCE_MS,
       onLine: (line) => {
@@ -68,7 +63,7 @@ export async function downloadMongod(
     // The next attempt must not mistake an incomplete file for a good download.
     await rm(downloadDir, { recursive: true, force: true });
     signal?.throwIfAborted();
-    await writeJson(failureFile, { version, at: now().toISOString(), reason });
+    await writeFile(failureFile, reason);
     throw new Error(`the download failed: ${reason}`, { cause: error });
   }
 }

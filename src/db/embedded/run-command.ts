@@ -2,26 +2,25 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { messageOf } from '../../runtime/system-error.ts';
+import { sendSignal, type Environment } from './processes.ts';
 
 /** Lines of output kept for an error message. */
 const KEPT_LINES = 20;
 
 export interface CommandOptions {
-  env: Record<string, string>;
-  /** Milliseconds after which the command is ended. */
-  limitMs: number;
-  /** Milliseconds to the first line of output, after which the command is ended. */
+  env: Environment;
+  /** Milliseconds without a line of output after which the command is ended. */
+  silenceMs: number;
+  /** Milliseconds to the first line of output, if that is expected sooner. */
   firstLineMs?: number;
-  /** Milliseconds without another line of output after which the command is ended. */
-  silenceMs?: number;
   onLine?: (line: string) => void;
   /** Ends the command. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs a program to its end and passes on its output, including standard error, line by line. A program that takes too
- * long is killed together with all processes that it started.
+ * Runs a program to its end and passes on its output, including standard error, line by line. A program that is silent
+ * for too long is killed together with all processes that it started.
  *
  * @returns the lines of output, the last 20 at most
  * @throws Error whose message ends with the last lines of output, or the reason of the signal
@@ -29,7 +28,7 @@ export interface CommandOptions {
 export async function runCommand(
   command: string,
   args: readonly string[],
-  { env, limitMs, silenceMs = limitMs, firstLineMs = silenceMs, onLine, signal }: CommandOptions,
+  { env, silenceMs, firstLineMs = silenceMs, onLine, signal }: CommandOptions,
 ): Promise<string[]> {
   signal?.throwIfAborted();
   // It leads its own process group, so the negative number also reaches its children.
@@ -38,26 +37,21 @@ export async function runCommand(
   let failure: string | undefined;
   const end = (reason: string): void => {
     failure ??= reason;
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    } catch {
-      // It has ended in the meantime.
-    }
+    if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL');
   };
   const abort = (): void => {
     end('it was canceled');
   };
   const endIfSilent = (milliseconds: number): NodeJS.Timeout =>
     setTimeout(end, milliseconds, `nothing happened for ${Math.round(milliseconds / 1_000)} s`);
-  const limit = setTimeout(end, limitMs, `it took longer than ${Math.round(limitMs / 1_000)} s`);
   let silence = endIfSilent(firstLineMs);
-  signal?.addEventListener('abort', abort, { once: true });
+  signal?.addEventListener('abort', abort);
   for (const input of [child.stdout, child.stderr]) {
     createInterface({ input }).on('line', (line) => {
       clearTimeout(silence);
-      if (child.exitCode === null) silence = endIfSilent(silenceMs);
+      silence = endIfSilent(silenceMs);
+      lines.splice(0, lines.length + 1 - KEPT_LINES);
       lines.push(line);
-      if (lines.length > KEPT_LINES) lines.shift();
       onLine?.(line);
     });
   }
@@ -66,13 +60,11 @@ export async function runCommand(
     if (code !== 0) failure ??= `it ended with exit code ${String(code)}`;
   } catch (error) {
     failure = messageOf(error);
-  } finally {
-    clearTimeout(limit);
-    clearTimeout(silence);
-    signal?.removeEventListener('abort', abort);
   }
+  clearTimeout(silence);
+  signal?.removeEventListener('abort', abort);
   signal?.throwIfAborted();
   if (failure === undefined) return lines;
-  const output = lines.filter((line) => line.trim() !== '').join('\n');
-  throw new Error(output === '' ? failure : `${failure}:\n${output}`);
+  const output = lines.filter((line) => line.trim() !== '');
+  throw new Error(output.length === 0 ? failure : [`${failure}:`, ...output].join('\n'));
 }

@@ -13,8 +13,7 @@ export const SECANTUS_VERSION = '0.7.0b3';
  * @throws Error with the reason, in words for the operator
  */
 export async function installSecantus(options: Omit<PythonPackageOptions, 'name'>): Promise<string> {
-  const programs = await installPythonPackage({ name: 'SecantusDB', ...options });
-  return join(programs, 'secantusd-py');
+  return join(await installPythonPackage({ name: 'SecantusDB', ...options }), 'secantusd-py');
 }
 
 export interface ServerSettings {
@@ -75,13 +74,11 @@ export interface NewUser {
 /**
  * Adds a user to the files of SecantusDB's Python server before it starts: the server does not allow the first user to
  * be created over the network, and without a password it would be open to others for a moment.
- *
- * @throws Error when this release stores users differently
  */
 export async function addSecantusUser({ command, storagePath, name, password, env, signal }: NewUser): Promise<void> {
   await runCommand(join(dirname(command), 'python'), ['-c', SCRIPT, storagePath, name], {
     env: { ...serverEnvironment(env), NEW_PASSWORD: password },
-    limitMs: USER_LIMIT_MS,
+    silenceMs: USER_LIMIT_MS,
     signal,
   });
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRunning, serverEnvironment, type Environment } from './processes.ts';
+import { isRunning, sendSignal, serverEnvironment, type Environment } from './processes.ts';
 
 /** A server that recovers its journal after a crash may take a while. */
 const READY_LIMIT_MS = 90_000;
@@ -15,12 +15,13 @@ export interface Launch<Identity> {
   command: string;
   args: readonly string[];
   port: number;
+  /** An existing folder. */
   storagePath: string;
   logPath: string;
   env: Environment;
   /** Called with the process number as soon as the process exists, before the server is ready. */
-  onSpawn: (pid: number) => Promise<void>;
-  /** Identifies the server; undefined while it does not answer. An error that it throws ends the server. */
+  onSpawn?: (pid: number) => Promise<void>;
+  /** Identifies the server; undefined while it is not ready. An error that it throws ends the server. */
   identify: () => Promise<Identity | undefined>;
   /** Ends the server while it is not ready. */
   signal?: AbortSignal | undefined;
@@ -28,10 +29,7 @@ export interface Launch<Identity> {
 
 /** A database server did not start. The message ends with the last lines of its log. */
 export class ServerLaunchError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'ServerLaunchError';
-  }
+  override readonly name = 'ServerLaunchError';
 }
 
 /**
@@ -42,7 +40,6 @@ export class ServerLaunchError extends Error {
  */
 export async function launchServer<Identity>(launch: Launch<Identity>): Promise<{ pid: number; identity: Identity }> {
   const { command, args, port, storagePath, logPath, env, onSpawn, identify, signal } = launch;
-  await mkdir(storagePath, { recursive: true, mode: 0o700 });
   await rename(logPath, `${logPath}.previous`).catch(() => undefined);
   const log = await open(logPath, 'w', 0o600);
   const child = spawn(command, args, {
@@ -60,20 +57,19 @@ export async function launchServer<Identity>(launch: Launch<Identity>): Promise<
   const { pid } = child;
   if (pid !== undefined) {
     try {
-      await onSpawn(pid);
-      const end = performance.now() + READY_LIMIT_MS;
-      while (ended === undefined) {
+      await onSpawn?.(pid);
+      for (const end = performance.now() + READY_LIMIT_MS; ended === undefined && performance.now() < end;) {
         signal?.throwIfAborted();
-        if (performance.now() > end) throw new ServerLaunchError(`it was not ready after ${READY_LIMIT_MS / 1_000} s`);
         const identity = (await accepts(port)) ? await identify() : undefined;
         if (identity !== undefined && isRunning(pid)) return { pid, identity };
         await sleep(POLL_MS);
       }
     } catch (error) {
       await stopServer(pid);
-      if (!(error instanceof ServerLaunchError)) throw error;
-      ended = error.message;
+      throw error;
     }
+    ended ??= `it was not ready after ${READY_LIMIT_MS / 1_000} s`;
+    await stopServer(pid);
   }
   const tail = (await readFile(logPath, 'utf8').catch(() => '')).trim().slice(-LOG_TAIL_CHARACTERS);
   throw new ServerLaunchError(`${command} did not start: ${ended ?? 'no process'}${tail === '' ? '' : `\n${tail}`}`);
@@ -81,10 +77,10 @@ export async function launchServer<Identity>(launch: Launch<Identity>): Promise<
 
 /** Asks a server to stop, and kills it if it has not stopped in time, by default 15 s. */
 export async function stopServer(pid: number, limitMs = TERMINATE_LIMIT_MS): Promise<void> {
-  signal(pid, 'SIGTERM');
+  sendSignal(pid, 'SIGTERM');
   const end = performance.now() + limitMs;
   while (isRunning(pid)) {
-    if (performance.now() > end) signal(pid, 'SIGKILL');
+    if (performance.now() > end) sendSignal(pid, 'SIGKILL');
     await sleep(POLL_MS);
   }
 }
@@ -102,20 +98,10 @@ export async function freePort(): Promise<number> {
 /** True when something listens on a port. This check is cheaper than a client that waits for its server. */
 async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended in the meantime.
-  }
+  const isOpen = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isOpen;
 }

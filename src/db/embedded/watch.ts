@@ -1,7 +1,6 @@
 import type { DatabaseLog } from '../log.ts';
 import { messageOf } from '../../runtime/system-error.ts';
-import { isBroken, type ServerProbe } from './identity.ts';
-import { createWorkWatch } from './processes.ts';
+import { isBroken } from './identity.ts';
 
 /** When a server is replaced. Milliseconds. */
 export interface WatchTimes {
@@ -26,35 +25,45 @@ export const usualWatchTimes: WatchTimes = {
 
 /** Consecutive answers that the server cannot read, after which it is replaced. */
 const BROKEN_ANSWERS = 2;
+/** A process that uses less than this part of one processor is not working; answers to heartbeats use less. */
+const WORKING_SHARE = 0.02;
+
+/** The patience with a server since its last answer. */
+export interface Patience {
+  /** When it answered last, by a monotonic clock in milliseconds. */
+  readonly since: number;
+  /**
+   * Whether it has neither answered nor worked for a minute, or not answered for much longer.
+   *
+   * @param used milliseconds for which it has used a processor; undefined if that is not known
+   */
+  isOver(used: number | undefined, now: number): boolean;
+}
+
+export function createPatience(times: Pick<WatchTimes, 'silentForMs' | 'workingForMs'>, since: number): Patience {
+  let lastSign = since;
+  let last: { used: number; at: number } | undefined;
+  return {
+    since,
+    isOver(used, now) {
+      if (last !== undefined && used !== undefined && used - last.used > WORKING_SHARE * (now - last.at))
+        lastSign = now;
+      last = used === undefined ? undefined : { used, at: now };
+      return now - lastSign >= times.silentForMs || now - since >= times.workingForMs;
+    },
+  };
+}
 
 export interface Watched {
   isRunning(): boolean;
   /** Milliseconds for which the server has used a processor; undefined if that is not known. */
   processorTime(): Promise<number | undefined>;
-  /** Opens a connection to read from the current server. */
-  openProbe(): ServerProbe;
+  /** One real read. @throws MongoServerError when the server cannot read; another error when it does not answer */
+  read(): Promise<unknown>;
   /** True while no server can start because the file system is full. */
   isFull(): Promise<boolean>;
   /** Replaces the current server by a working one. @throws Error when there is none yet */
   replace(): Promise<void>;
-}
-
-/**
- * Creates a function that tells whether a server that does not answer has to be replaced: it has neither answered nor
- * worked for a minute, or not answered for much longer.
- *
- * The function takes the processor time of the server and the time of a monotonic clock.
- */
-export function createPatience(
-  { silentForMs, workingForMs }: Pick<WatchTimes, 'silentForMs' | 'workingForMs'>,
-  lastAnswer: number,
-): (used: number | undefined, now: number) => boolean {
-  const hasWorked = createWorkWatch();
-  let lastSign = lastAnswer;
-  return (used, now) => {
-    if (hasWorked(used, now)) lastSign = now;
-    return now - lastSign >= silentForMs || now - lastAnswer >= workingForMs;
-  };
 }
 
 /**
@@ -70,37 +79,29 @@ export function watchServer(
   times: WatchTimes = usualWatchTimes,
   monotonic: () => number = () => performance.now(),
 ): () => Promise<void> {
-  let probe: ServerProbe | undefined;
   let brokenAnswers = 0;
-  let lastAnswer = monotonic();
-  let isOver = createPatience(times, lastAnswer);
+  let patience = createPatience(times, monotonic());
   let nextAttempt = 0;
   let toldFull = false;
-
-  const noteAnswer = (): void => {
-    lastAnswer = monotonic();
-    isOver = createPatience(times, lastAnswer);
-  };
 
   /** Why the server has to be replaced. */
   const findFault = async (): Promise<string | undefined> => {
     if (!watched.isRunning()) return 'has ended';
     try {
-      probe ??= watched.openProbe();
-      await probe.read();
-      brokenAnswers = 0;
-      noteAnswer();
+      await watched.read();
     } catch (error) {
-      if (isBroken(error)) {
-        noteAnswer();
-        brokenAnswers += 1;
-        return brokenAnswers >= BROKEN_ANSWERS ? `cannot read any more (${messageOf(error)})` : undefined;
+      if (!isBroken(error)) {
+        const [used, now] = [await watched.processorTime(), monotonic()];
+        const silentForS = Math.round((now - patience.since) / 1_000);
+        return patience.isOver(used, now) ? `has not answered for ${silentForS} s` : undefined;
       }
-      const now = monotonic();
-      if (isOver(await watched.processorTime(), now)) {
-        return `has not answered for ${Math.round((now - lastAnswer) / 1_000)} s`;
-      }
+      brokenAnswers += 1;
+      if (brokenAnswers >= BROKEN_ANSWERS) return `cannot read any more (${messageOf(error)})`;
+      patience = createPatience(times, monotonic());
+      return undefined;
     }
+    brokenAnswers = 0;
+    patience = createPatience(times, monotonic());
     return undefined;
   };
 
@@ -113,8 +114,6 @@ export function watchServer(
     }
     toldFull = false;
     log.warn({}, `the embedded database ${fault}; restarting it`);
-    await probe?.close().catch(() => undefined);
-    probe = undefined;
     try {
       await watched.replace();
       log.warn({}, 'the embedded database works again');
@@ -122,8 +121,8 @@ export function watchServer(
       log.warn({ err: error }, 'the embedded database could not be restarted; retrying');
     }
     brokenAnswers = 0;
-    noteAnswer();
-    nextAttempt = lastAnswer + times.pauseMs;
+    patience = createPatience(times, monotonic());
+    nextAttempt = patience.since + times.pauseMs;
   };
 
   let check: Promise<void> | undefined;
@@ -136,6 +135,5 @@ export function watchServer(
   return async () => {
     clearInterval(timer);
     await check;
-    await probe?.close();
   };
 }
