@@ -3,9 +3,8 @@ import packageJson from '../package.json' with { type: 'json' };
 import { firstKeyId } from './api-keys/api-keys.ts';
 import { allScopes } from './api-keys/feature.ts';
 import { ensureFirstKey } from './api-keys/first-key.ts';
-import { createApp, indexes, type AppDependencies } from './app.ts';
+import { createApp, indexes, type AppOverrides } from './app.ts';
 import { createBlobStore, tellingChecks } from './blobs/create-blob-store.ts';
-import type { Exchange } from './http/exchange.ts';
 import { createHttpServer, type ConnectionLimits, type HttpServer } from './http/listener.ts';
 import { checkAddress, closeServer, listen } from './http/listening.ts';
 import { pageAddress } from './http/pages/page-files.ts';
@@ -22,22 +21,9 @@ import { checkKeys } from './secrets/check-keys.ts';
 import { openSecretBox } from './secrets/open-secret-box.ts';
 import { startDatabase, type DatabaseStartOptions } from './start-database.ts';
 
-export interface StartOptions extends DatabaseStartOptions {
-  readonly onExchange?: (exchange: Exchange) => void;
-  /** For tests that move the time. */
-  readonly clock?: NonNullable<AppDependencies['clock']>;
-  /** Other times for tests. */
-  readonly createWebhooks?: NonNullable<AppDependencies['createWebhooks']>;
+export interface StartOptions extends DatabaseStartOptions, AppOverrides {
   /** Shorter times for tests. */
   readonly connectionLimits?: ConnectionLimits;
-  /** Another time for tests. */
-  readonly probesSharedForMs?: NonNullable<AppDependencies['probesSharedForMs']>;
-  /** Another time for tests. */
-  readonly statisticsEveryMs?: number;
-  /** Another time for tests. */
-  readonly answerCheckMs?: number;
-  /** Other times for tests. */
-  readonly streamTimes?: AppDependencies['streamTimes'];
 }
 
 export interface StopOptions {
@@ -112,10 +98,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
     if (allowedNetworks.length > 0) print(`Events may also be sent to: ${allowedNetworks.join(', ')}`);
 
     let stopping = false;
-    const { onExchange, probesSharedForMs, statisticsEveryMs, answerCheckMs, createWebhooks, clock } = options;
-    const { streamTimes } = options;
     const app = createApp({
-      config,
+      ...options,
       database,
       installation,
       blobs,
@@ -123,18 +107,10 @@ export async function startService(options: StartOptions): Promise<RunningServic
       lookUp,
       secrets,
       metrics,
-      log,
       version: packageJson.version,
       data,
       isStopping: () => stopping,
       isDatabaseFull: started.isFull,
-      onExchange,
-      clock,
-      streamTimes,
-      probesSharedForMs,
-      statisticsEveryMs,
-      answerCheckMs,
-      createWebhooks,
     });
     for (const line of checkKeys({
       counts: await patience(() => app.storedSecrets.count()),

@@ -1,12 +1,7 @@
 import { ProblemError } from '../errors/problem-error.ts';
+import type { S3BlobStoreOptions } from './s3-blob-store.ts';
 
-/** The settings of a bucket. */
-export interface BucketSettings {
-  readonly bucket: string;
-  readonly endpoint?: string | undefined;
-  readonly region: string;
-  readonly forcePathStyle: boolean;
-}
+export type BucketSettings = Pick<S3BlobStoreOptions, 'bucket' | 'endpoint' | 'region' | 'forcePathStyle'>;
 
 const toAllow = 's3:ListBucket on the bucket, and s3:PutObject, s3:GetObject and s3:DeleteObject on its objects';
 

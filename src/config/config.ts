@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { BlobStorage } from '../blobs/create-blob-store.ts';
 import { findNearMisses } from './near-misses.ts';
 import { readSettings, variableText, type Environment } from './read-settings.ts';
 import { allSettings, type SettingValues } from './settings.ts';
@@ -11,93 +12,8 @@ import type { VendorSettings } from '../providers/vendors/vendor.ts';
 export { readArguments } from './arguments.ts';
 export { helpText } from './help.ts';
 
-/** Test-run results are stored in a bucket. The AWS SDK finds the credentials. */
-export interface S3Storage {
-  readonly kind: 's3';
-  readonly bucket: string;
-  /** Left out for Amazon S3. */
-  readonly endpoint: string | undefined;
-  readonly region: string;
-  readonly forcePathStyle: boolean;
-  readonly checksums: 'when-required' | 'when-supported';
-  /** Empty, or with a slash at its end. */
-  readonly prefix: string;
-}
-
-/** Test-run results are stored in files. */
-export interface FileStorage {
-  readonly kind: 'files';
-  /** Absolute path. */
-  readonly directory: string;
-}
-
 /** The whole configuration: read, checked and frozen. It contains secrets: never log it. */
-export interface Config {
-  readonly http: {
-    readonly host: string;
-    /** 0 means any free port. */
-    readonly port: number;
-    /** The path that a proxy adds in front of the service, without a slash at its end; empty without one. */
-    readonly basePath: string;
-    /** Undefined means no limit. */
-    readonly rateLimit: { readonly requests: number; readonly windowSeconds: number } | undefined;
-    /** Refused API keys by address; undefined means no limit. */
-    readonly refusedKeysLimit: { readonly refusals: number; readonly windowSeconds: number } | undefined;
-    /** Networks whose `X-Forwarded-For` is trusted for the client's address. */
-    readonly trustedProxies: readonly string[];
-    /** Exact origins; empty means no CORS. */
-    readonly corsOrigins: readonly string[];
-    /** How long all requests are still served after readiness has begun to fail. */
-    readonly shutdownDelayMs: number;
-    readonly shutdownTimeoutMs: number;
-    /** How long idle connections stay open during a shutdown. */
-    readonly shutdownGraceMs: number;
-    /** Whether express-openapi-validator shadows live traffic. */
-    readonly contractReferee: boolean;
-  };
-  readonly security: {
-    /** A key with every scope; if undefined, the first start creates one. */
-    readonly adminApiKey: string | undefined;
-    /** Keys for secrets in the database, the current one first; empty if the key is a file in the data folder. */
-    readonly secretKeys: readonly string[];
-    /** Whether keys that decrypt none of the stored secrets stop the start. */
-    readonly secretKeysCheck: boolean;
-    /** Name servers in the form of Node; undefined means those of the system. */
-    readonly dnsServers: readonly string[] | undefined;
-    /** Networks that are not public but to which events may be sent. */
-    readonly allowedNetworks: readonly string[];
-  };
-  readonly database: {
-    /** Undefined means the embedded database. */
-    readonly uri: string | undefined;
-    readonly name: string;
-    /** Whether to check at start that the database works as the service requires. */
-    readonly check: boolean;
-    /** Folder of the embedded database's data; absolute. */
-    readonly dataDir: string;
-    /** Folder for downloaded engines; absolute. */
-    readonly cacheDir: string;
-  };
-  readonly storage: S3Storage | FileStorage;
-  readonly invoke: {
-    readonly timeoutMs: number;
-    /** Seconds; 0 means that only callers with `Cache-Control` get cached answers. */
-    readonly cacheMaxAge: number;
-    /** Bytes; 0 means no cache. */
-    readonly cacheMaxBytes: number;
-  };
-  readonly limits: {
-    /** Bytes of memory for requests in progress. */
-    readonly requestMemory: number;
-    /** Bytes of stored answers for Idempotency-Keys and results of test runs, for a day. */
-    readonly keptAnswers: number;
-    readonly testRunRetentionMs: number;
-  };
-  readonly providers: ProviderSettings;
-  readonly log: { readonly level: SettingValues['LOG_LEVEL'] };
-  /** Messages to the operator about variables that look misspelt or should be set. */
-  readonly warnings: readonly string[];
-}
+export type Config = ReturnType<typeof arrange>;
 
 /** The environment has mistakes. There is one sentence for each; it names the variable and quotes no secret. */
 export class ConfigError extends Error {
@@ -111,7 +27,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Creates the configuration from environment variables; nothing else in the service reads them.
+ * Creates the configuration from environment variables; nothing else in the service reads them. `settings.ts` describes
+ * each.
  *
  * @param environment usually `process.env`
  * @throws ConfigError that names every mistake
@@ -123,17 +40,28 @@ export function loadConfig(environment: Environment): Config {
   if (mistakes.length > 0) throw new ConfigError([...mistakes, ...nearMisses]);
   // Without mistakes every setting with a default has a value of its format's type.
   const set = values as unknown as SettingValues;
+  return deepFreeze(arrange(set, environment, [...nearMisses, ...findKeyWarnings(set)]));
+}
+
+function arrange(set: SettingValues, environment: Environment, warnings: readonly string[]) {
   const dataDir = resolve(set.DATA_DIR);
-  return deepFreeze<Config>({
+  const home = variableText(environment, 'HOME') ?? homedir();
+  const refused = unlessOff(set.REFUSED_KEYS_LIMIT);
+  const providers: ProviderSettings = {
+    builtIn: builtInProviders(set),
+    compatible: set.OPENAI_COMPATIBLE_PROVIDERS,
+    models: set.PROVIDER_MODELS,
+    concurrency: set.PROVIDER_CONCURRENCY,
+  };
+  return {
     http: {
       host: set.HOST,
       port: set.PORT,
+      /** Without a slash at its end; empty without one. */
       basePath: set.BASE_PATH ?? '',
-      rateLimit: set.RATE_LIMIT === 'off' ? undefined : set.RATE_LIMIT,
-      refusedKeysLimit:
-        set.REFUSED_KEYS_LIMIT === 'off'
-          ? undefined
-          : { refusals: set.REFUSED_KEYS_LIMIT.requests, windowSeconds: set.REFUSED_KEYS_LIMIT.windowSeconds },
+      /** Undefined means no limit. */
+      rateLimit: unlessOff(set.RATE_LIMIT),
+      refusedKeysLimit: refused && { refusals: refused.requests, windowSeconds: refused.windowSeconds },
       trustedProxies: set.TRUSTED_PROXIES,
       corsOrigins: set.CORS_ORIGINS ?? [],
       shutdownDelayMs: set.SHUTDOWN_DELAY_MS,
@@ -142,42 +70,45 @@ export function loadConfig(environment: Environment): Config {
       contractReferee: set.CONTRACT_REFEREE,
     },
     security: {
+      /** Undefined: the first start creates a key. */
       adminApiKey: set.ADMIN_API_KEY,
+      /** The current one first; empty if the key is a file in the data folder. */
       secretKeys: set.SECRETS_KEY ?? [],
       secretKeysCheck: set.SECRETS_KEY_CHECK,
+      /** Undefined means those of the system. */
       dnsServers: set.DNS_SERVERS,
       allowedNetworks: set.WEBHOOK_ALLOWED_NETWORKS ?? (isForTrying(set) ? loopbackNetworks : []),
     },
     database: {
+      /** Undefined means the embedded database. */
       uri: set.MONGODB_URI,
       name: set.MONGODB_DATABASE,
       check: set.DATABASE_CHECK,
       dataDir,
-      cacheDir:
-        set.CACHE_DIR === undefined
-          ? defaultCacheDir(environment, variableText(environment, 'HOME') ?? homedir())
-          : resolve(set.CACHE_DIR),
+      cacheDir: set.CACHE_DIR === undefined ? defaultCacheDir(environment, home) : resolve(set.CACHE_DIR),
     },
     storage: storageOf(set, dataDir, environment),
     invoke: {
       timeoutMs: set.INVOKE_TIMEOUT_MS,
       cacheMaxAge: set.INVOKE_CACHE_MAX_AGE,
-      cacheMaxBytes: set.INVOKE_CACHE_MAX_MB * 1024 * 1024,
+      cacheMaxBytes: set.INVOKE_CACHE_MAX_MB * mebibyte,
     },
     limits: {
-      requestMemory: set.REQUEST_MEMORY_MB * 1024 * 1024,
-      keptAnswers: set.KEPT_ANSWERS_MB * 1024 * 1024,
+      requestMemory: set.REQUEST_MEMORY_MB * mebibyte,
+      keptAnswers: set.KEPT_ANSWERS_MB * mebibyte,
       testRunRetentionMs: set.TEST_RUN_RETENTION_DAYS * 24 * 3_600_000,
     },
-    providers: {
-      builtIn: builtInProviders(values),
-      compatible: set.OPENAI_COMPATIBLE_PROVIDERS,
-      models: set.PROVIDER_MODELS,
-      concurrency: set.PROVIDER_CONCURRENCY,
-    },
+    providers,
     log: { level: set.LOG_LEVEL },
-    warnings: [...nearMisses, ...findKeyWarnings(set)],
-  });
+    /** Messages to the operator about variables that look misspelt or should be set. */
+    warnings,
+  };
+}
+
+const mebibyte = 1024 * 1024;
+
+function unlessOff<Limit>(limit: Limit | 'off'): Limit | undefined {
+  return limit === 'off' ? undefined : limit;
 }
 
 /** Removes the service's own variables that are blank, which means the same as not set. */
@@ -202,7 +133,7 @@ function isForTrying({ MONGODB_URI, HOST }: SettingValues): boolean {
   return MONGODB_URI === undefined && /^(127(\.\d+){3}|::1|localhost)$/.test(HOST);
 }
 
-function storageOf(set: SettingValues, dataDir: string, environment: Environment): S3Storage | FileStorage {
+function storageOf(set: SettingValues, dataDir: string, environment: Environment): BlobStorage {
   if (set.S3_BUCKET === undefined) return { kind: 'files', directory: join(dataDir, 'files') };
   return {
     kind: 's3',

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { findJsonMistake } from './json-mistake.ts';
 import { parseSecretKey } from '../secrets/secret-key-file.ts';
 import { parseNetwork } from '../outbound/address-rules.ts';
+import { messageOf } from '../runtime/system-error.ts';
 
 /** Reads the text of an environment variable. Issues describe what was expected and never quote the text. */
 export type Format<Value> = z.ZodType<Value, string>;
@@ -109,9 +109,11 @@ export function json<Value>(schema: z.ZodType<Value>): Format<Value> {
     .transform((text, context): unknown => {
       try {
         return JSON.parse(text);
-      } catch {
-        const place = findJsonMistake(text) ?? 'its end';
-        context.issues.push({ code: 'custom', message: `expected JSON, which has a mistake at ${place}`, input: text });
+      } catch (error) {
+        // Nothing else of the message is shown, because it quotes the text, which can contain secrets.
+        const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(messageOf(error)) ?? [];
+        const place = line === undefined ? '' : `, which has a mistake at line ${line}, column ${column}`;
+        context.issues.push({ code: 'custom', message: `expected JSON${place}`, input: text });
         return z.NEVER;
       }
     })

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CompatibleProviderSettings } from '../providers/vendors/compatible.ts';
 import { httpAddress, json, visibleText, type Format } from './formats.ts';
+import { defined } from '../runtime/objects.ts';
 
 const headers = z.record(
   z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, 'expected the name of a header field'),
@@ -19,20 +20,19 @@ const compatibleProvider = z
     structured_outputs: z.boolean().optional(),
     image_urls: z.boolean().optional(),
   })
-  .transform((given): CompatibleProviderSettings => {
-    const { id, name, base_url, api_key, headers, models, default_model, structured_outputs, image_urls } = given;
-    return {
+  .transform(({ id, name = id, headers, models, ...given }): CompatibleProviderSettings =>
+    defined({
       id,
-      name: name ?? id,
-      baseUrl: base_url,
-      ...(api_key !== undefined && { apiKey: api_key }),
-      ...(headers !== undefined && { headers }),
+      name,
+      baseUrl: given.base_url,
+      apiKey: given.api_key,
+      headers,
       models: [...new Set(models)],
-      ...(default_model !== undefined && { defaultModel: default_model }),
-      ...(structured_outputs !== undefined && { structuredOutputs: structured_outputs }),
-      ...(image_urls !== undefined && { imageUrls: image_urls }),
-    };
-  });
+      defaultModel: given.default_model,
+      structuredOutputs: given.structured_outputs,
+      imageUrls: given.image_urls,
+    }),
+  );
 
 /** A JSON array; `compatibleProvidersVariable` describes its members. */
 export const compatibleProviders: Format<CompatibleProviderSettings[]> = json(z.array(compatibleProvider));

@@ -324,7 +324,7 @@ export type SettingValues = {
 export const allSettings: Readonly<Record<string, Setting>> = {
   ...settings,
   ...Object.fromEntries(
-    providerVariables.map(({ name, description, secret, format }): [string, Setting] => [
+    providerVariables.map(({ name, description, secret = false, format }): [string, Setting] => [
       name,
       {
         group: 'Built-in providers',

@@ -425,9 +425,13 @@ describe('warnings', () => {
   });
 
   it('of JSON in a variable name the position of the mistake', () => {
-    expect(mistakesOf({ PROVIDER_MODELS: '{"echo": ["a",]}' })).toEqual([
-      'PROVIDER_MODELS: expected JSON, which has a mistake at line 1, column 15.',
+    expect(mistakesOf({ PROVIDER_MODELS: '{"echo": ["a"],}' })).toEqual([
+      'PROVIDER_MODELS: expected JSON, which has a mistake at line 1, column 16.',
     ]);
+  });
+
+  it('of JSON do not quote it', () => {
+    expect(mistakesOf({ PROVIDER_MODELS: 'hunter2' })).toEqual(['PROVIDER_MODELS: expected JSON.']);
   });
 
   it('of misspelt variables follow the mistakes, if there are any', () => {
