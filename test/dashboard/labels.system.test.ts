@@ -1,22 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
-import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import type { MockProvider } from '../support/mock-provider.ts';
+import type { TestService } from '../support/service.ts';
 import { openSignedIn } from './support/sign-in.ts';
+import { startWithProvider } from './support/with-provider.ts';
 
 const browser = useBrowser();
 let provider: MockProvider;
 let service: TestService;
 beforeAll(async () => {
-  provider = await startMockProvider();
-  const environment = { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: `${provider.url}/v1` };
-  service = await startTestService({ environment });
+  ({ service, provider } = await startWithProvider());
 });
-afterAll(async () => {
-  await service.close();
-  await provider.close();
-});
+afterAll(() => service.close());
 
 /** Creates a prompt with three versions, which say "One.", "Two." and "Three.". */
 async function createVersions(name: string): Promise<string> {

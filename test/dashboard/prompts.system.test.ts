@@ -1,26 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
-import { startMockProvider, type MockProvider } from '../support/mock-provider.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import type { TestService } from '../support/service.ts';
 import { openSignedIn, signIn } from './support/sign-in.ts';
+import { startWithProvider } from './support/with-provider.ts';
 
 /** An image of one pixel. */
 const dot =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const browser = useBrowser();
-let provider: MockProvider;
 let service: TestService;
 beforeAll(async () => {
-  provider = await startMockProvider();
-  const environment = { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: `${provider.url}/v1` };
-  service = await startTestService({ environment });
+  ({ service } = await startWithProvider());
 });
-afterAll(async () => {
-  await service.close();
-  await provider.close();
-});
+afterAll(() => service.close());
 
 const open = (target: string): Promise<Page> => openSignedIn(browser, service, target);
 

@@ -1,10 +1,10 @@
-import { Button, Group, NumberInput, Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { Group, NumberInput, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { fallbacksInput, retries as limitsOfRetries } from '../../../generated/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 import { TargetSelect } from '../content/target-select.tsx';
 import { useServiceMistake } from '../editor/service-mistakes.ts';
+import { Entries } from './entries.tsx';
 import { ListButtons } from './list-buttons.tsx';
 import { mistakesFrom, section, type FieldsProps } from './section.ts';
 
@@ -101,51 +101,43 @@ function FallbackFields(props: FieldsProps<Fallbacks>): ReactNode {
   };
   return (
     <>
-      <Text size="xs" c="dimmed">
-        {own.description}
-      </Text>
-      {list.map((fallback, index) => {
-        const { key } = fallback;
-        const mistake = isChecked && mistakes.has(key) ? words.mistakes.provider : mistakeAt(`fallbacks.${index}`);
-        return (
-          <div key={key} role="group" aria-label={own.label(index + 1)}>
-            <Group gap={4} wrap="nowrap" mb={2}>
-              <Text size="sm" fw={500}>
-                {own.label(index + 1)}
-              </Text>
-              {!isReadOnly && <ListButtons items={list} index={index} texts={own} onChange={setList} />}
-            </Group>
-            <TargetSelect
-              providers={providers}
-              value={fallback}
-              placeholder={own.choose}
-              isReadOnly={isReadOnly}
-              onChange={(target) => {
-                setList(list.map((one) => (one.key === key ? { ...one, ...target } : one)));
-              }}
-            />
-            {mistake !== undefined && (
-              <Text size="xs" mt={4} c="var(--mantine-color-error)">
-                {mistake}
-              </Text>
-            )}
-          </div>
-        );
-      })}
-      {!isReadOnly && list.length < fallbacksInput.maxItems && (
-        <Group>
-          <Button
-            variant="default"
-            size="xs"
-            leftSection={<IconPlus size={14} />}
-            onClick={() => {
-              setList([...list, newFallback('')]);
-            }}
-          >
-            {own.add}
-          </Button>
-        </Group>
-      )}
+      <Entries
+        description={own.description}
+        add={own.add}
+        canAdd={!isReadOnly && list.length < fallbacksInput.maxItems}
+        onAdd={() => {
+          setList([...list, newFallback('')]);
+        }}
+      >
+        {list.map((fallback, index) => {
+          const { key } = fallback;
+          const mistake = isChecked && mistakes.has(key) ? words.mistakes.provider : mistakeAt(`fallbacks.${index}`);
+          return (
+            <div key={key} role="group" aria-label={own.label(index + 1)}>
+              <Group gap={4} wrap="nowrap" mb={2}>
+                <Text size="sm" fw={500}>
+                  {own.label(index + 1)}
+                </Text>
+                {!isReadOnly && <ListButtons items={list} index={index} texts={own} onChange={setList} />}
+              </Group>
+              <TargetSelect
+                providers={providers}
+                value={fallback}
+                placeholder={own.choose}
+                isReadOnly={isReadOnly}
+                onChange={(target) => {
+                  setList(list.map((one) => (one.key === key ? { ...one, ...target } : one)));
+                }}
+              />
+              {mistake !== undefined && (
+                <Text size="xs" mt={4} c="var(--mantine-color-error)">
+                  {mistake}
+                </Text>
+              )}
+            </div>
+          );
+        })}
+      </Entries>
       <NumberInput
         size="xs"
         label={own.retries}

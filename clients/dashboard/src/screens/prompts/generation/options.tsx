@@ -1,10 +1,11 @@
-import { ActionIcon, Button, Group, Select, Stack, Text, Tooltip } from '@mantine/core';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { ActionIcon, Group, Select, Stack, Tooltip } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { providerOptions } from '../../../generated/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 import { objectMistake, objectOf } from '../content/exact-json.ts';
 import { useServiceMistake } from '../editor/service-mistakes.ts';
+import { Entries } from './entries.tsx';
 import { JsonField } from './json-field.tsx';
 import { mistakesFrom, pretty, section, type FieldsProps } from './section.ts';
 
@@ -82,10 +83,15 @@ function OptionFields(props: FieldsProps<readonly Options[]>): ReactNode {
     onChange(value.map((one) => (one.key === key ? { ...one, ...changed } : one)));
   };
   return (
-    <>
-      <Text size="xs" c="dimmed">
-        {own.description}
-      </Text>
+    <Entries
+      description={own.description}
+      add={own.add}
+      canAdd={!isReadOnly && value.length < providerOptions.maxProperties}
+      onAdd={() => {
+        const isTaken = value.some(({ provider }) => provider === suggested);
+        onChange([...value, newOptions(isTaken ? '' : suggested)]);
+      }}
+    >
       {value.map(({ key, provider, json }) => (
         <Stack key={key} gap="xs" role="group" aria-label={own.options(provider)}>
           <Group gap="xs" wrap="nowrap" align="flex-end">
@@ -133,21 +139,6 @@ function OptionFields(props: FieldsProps<readonly Options[]>): ReactNode {
           />
         </Stack>
       ))}
-      {!isReadOnly && value.length < providerOptions.maxProperties && (
-        <Group>
-          <Button
-            variant="default"
-            size="xs"
-            leftSection={<IconPlus size={14} />}
-            onClick={() => {
-              const isTaken = value.some(({ provider }) => provider === suggested);
-              onChange([...value, newOptions(isTaken ? '' : suggested)]);
-            }}
-          >
-            {own.add}
-          </Button>
-        </Group>
-      )}
-    </>
+    </Entries>
   );
 }

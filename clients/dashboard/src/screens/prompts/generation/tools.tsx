@@ -1,6 +1,5 @@
 import {
   ActionIcon,
-  Button,
   Group,
   NativeSelect,
   Paper,
@@ -11,7 +10,7 @@ import {
   Tooltip,
   UnstyledButton,
 } from '@mantine/core';
-import { IconChevronDown, IconChevronRight, IconCopy, IconPlus } from '@tabler/icons-react';
+import { IconChevronDown, IconChevronRight, IconCopy } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import { toolsInput } from '../../../generated/limits.ts';
 import { fits } from '../../../shared/limits.ts';
@@ -19,6 +18,7 @@ import { useTexts } from '../../../shared/texts.tsx';
 import { objectMistake, objectOf } from '../content/exact-json.ts';
 import { useServiceMistake } from '../editor/service-mistakes.ts';
 import classes from './generation.module.css';
+import { Entries } from './entries.tsx';
 import { JsonField } from './json-field.tsx';
 import { ListButtons } from './list-buttons.tsx';
 import { line, mistakesFrom, pretty, section, yesOrNo, type FieldsProps, type GenerationMistakes } from './section.ts';
@@ -190,43 +190,35 @@ function ToolFields({
     : mistakeAt('tools');
   return (
     <>
-      <Text size="xs" c="dimmed">
-        {own.description}
-      </Text>
-      {list.map((tool, index) => (
-        <ToolCard
-          key={tool.key}
-          tools={list}
-          index={index}
-          mistakes={mistakes}
-          isChecked={isChecked}
-          isOpenAtFirst={tool.key === opened}
-          isReadOnly={isReadOnly}
-          onChange={setTools}
-          onDuplicate={() => {
-            add(index + 1, newTool(tool));
-          }}
-        />
-      ))}
-      {listMistake !== undefined && (
-        <Text size="xs" c="var(--mantine-color-error)">
-          {listMistake}
-        </Text>
-      )}
-      {!isReadOnly && list.length < toolsInput.maxItems && (
-        <Group>
-          <Button
-            variant="default"
-            size="xs"
-            leftSection={<IconPlus size={14} />}
-            onClick={() => {
-              add(list.length, newTool());
+      <Entries
+        description={own.description}
+        add={own.add}
+        canAdd={!isReadOnly && list.length < toolsInput.maxItems}
+        onAdd={() => {
+          add(list.length, newTool());
+        }}
+      >
+        {list.map((tool, index) => (
+          <ToolCard
+            key={tool.key}
+            tools={list}
+            index={index}
+            mistakes={mistakes}
+            isChecked={isChecked}
+            isOpenAtFirst={tool.key === opened}
+            isReadOnly={isReadOnly}
+            onChange={setTools}
+            onDuplicate={() => {
+              add(index + 1, newTool(tool));
             }}
-          >
-            {own.add}
-          </Button>
-        </Group>
-      )}
+          />
+        ))}
+        {listMistake !== undefined && (
+          <Text size="xs" c="var(--mantine-color-error)">
+            {listMistake}
+          </Text>
+        )}
+      </Entries>
       {(list.length > 0 || choice !== '') && (
         <NativeSelect
           size="xs"
