@@ -63,7 +63,22 @@ import { checkTarget } from './webhooks/sending/target.ts';
 import { webhookOperations } from './webhooks/webhook-operations.ts';
 import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
 
-export interface AppDependencies {
+/** What tests set otherwise. */
+export interface AppOverrides {
+  /** Called for every answer, after log and metrics. */
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
+  readonly clock?: Clock | undefined;
+  readonly streamTimes?: StreamTimes | undefined;
+  readonly createWebhooks?: typeof createWebhooks | undefined;
+  /** How long requests share a check of the dependencies and a rendering of the metrics, in milliseconds. */
+  readonly probesSharedForMs?: number | undefined;
+  /** How often counts are written to the database, in milliseconds. @default 5000 */
+  readonly statisticsEveryMs?: number | undefined;
+  /** The longest time of a check of an answer against its schema, in milliseconds. @default 250 */
+  readonly answerCheckMs?: number | undefined;
+}
+
+export interface AppDependencies extends AppOverrides {
   readonly config: Config;
   readonly database: PagedDatabase;
   readonly installation: Installation;
@@ -79,24 +94,10 @@ export interface AppDependencies {
   readonly version: string;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** How long requests share a check of the dependencies and a rendering of the metrics, in milliseconds. */
-  readonly probesSharedForMs?: number | undefined;
-  /** How often counts are written to the database, in milliseconds. @default 5000 */
-  readonly statisticsEveryMs?: number | undefined;
-  /** The longest time of a check of an answer against its schema, in milliseconds. @default 250 */
-  readonly answerCheckMs?: number | undefined;
   /** The schema version of the data, and what is left to migrate. */
   readonly data: Pick<Data, 'schema' | 'progress'>;
   /** True after the process was asked to stop. */
   readonly isStopping: () => boolean;
-  /** Called for every answer, after log and metrics. */
-  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
-  /** For tests that move the time. */
-  readonly clock?: Clock | undefined;
-  /** Other times for tests. */
-  readonly streamTimes?: StreamTimes | undefined;
-  /** Other times for tests. */
-  readonly createWebhooks?: typeof createWebhooks | undefined;
 }
 
 /** The service without its sockets. */
@@ -267,7 +268,15 @@ export function createApp(dependencies: AppDependencies): App {
       metrics.setStreamsActive(active);
     },
   });
-  const shadow = config.http.contractReferee ? createShadow({ document, metrics, log }) : undefined;
+  const shadow = config.http.contractReferee
+    ? createShadow({
+        document,
+        countDisagreement: (operation) => {
+          metrics.countRefereeDisagreement(operation);
+        },
+        log,
+      })
+    : undefined;
   const application = createRouter(
     handlers,
     {

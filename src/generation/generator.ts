@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { scrub } from '../observability/logger.ts';
+import { scrub } from '../runtime/scrub.ts';
 import { mayFallBack } from '../providers/call/failures.ts';
 import { eventsOf, type CallOptions, type FailedAttempt, type GenerateEvent } from '../providers/language-model.ts';
 import type { AnswerChecker } from '../json-schema/answer-checker.ts';

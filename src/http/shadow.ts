@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
-import type { Metrics } from '../observability/metrics.ts';
 import { callerGoneStatus } from './caller-gone.ts';
 import type { Exchange } from './exchange.ts';
 import type { Contract, Referee, SecondOpinion } from './referee.ts';
 
 export interface ShadowDependencies {
   readonly document: Contract;
-  readonly metrics: Metrics;
+  readonly countDisagreement: (operation: string) => void;
   readonly log: Logger;
 }
 
@@ -14,7 +13,7 @@ export interface ShadowDependencies {
 const maxWaiting = 100;
 
 /** Passes answered live traffic to the contract referee; disagreements go to log and metrics. */
-export function createShadow({ document, metrics, log }: ShadowDependencies): (exchange: Exchange) => void {
+export function createShadow({ document, countDisagreement, log }: ShadowDependencies): (exchange: Exchange) => void {
   let referee: Promise<Referee> | undefined;
   let waiting = 0;
   return (exchange) => {
@@ -35,7 +34,7 @@ export function createShadow({ document, metrics, log }: ShadowDependencies): (e
       )
       .then((opinion) => {
         for (const disagreement of disagreements(exchange, opinion)) {
-          metrics.countRefereeDisagreement(operation);
+          countDisagreement(operation);
           log.warn({ request_id: exchange.requestId, operation, disagreement }, 'the contract referee disagrees');
         }
       })

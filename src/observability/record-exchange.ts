@@ -3,7 +3,7 @@ import { traceparentOf } from '../http/request-context.ts';
 import type { StreamEnd } from '../http/answer-stream.ts';
 import { saidByProvider } from '../errors/problem-error.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { scrub } from './logger.ts';
+import { scrub } from '../runtime/scrub.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Operations that supervisors of the process call every few seconds. */

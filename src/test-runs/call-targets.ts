@@ -6,7 +6,7 @@ import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
 import type { Plan, Target } from '../generation/plan.ts';
 import { toInvocationResult } from '../generation/invocation-result.ts';
-import { scrub } from '../observability/logger.ts';
+import { scrub } from '../runtime/scrub.ts';
 import { failureTypes } from '../providers/call/failures.ts';
 import type { CallOptions } from '../providers/language-model.ts';
 

@@ -36,7 +36,13 @@ describe('CONTRACT_REFEREE=on', () => {
     const lines: string[] = [];
     const metrics = createMetrics();
     const log = createLogger('info', { write: (line: string) => void lines.push(line) });
-    const shadow = createShadow({ document, metrics, log });
+    const shadow = createShadow({
+      document,
+      countDisagreement: (operation) => {
+        metrics.countRefereeDisagreement(operation);
+      },
+      log,
+    });
     const exchange: Exchange = {
       operationId: 'createPrompt',
       requestId: 'judged',

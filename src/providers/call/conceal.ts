@@ -1,4 +1,4 @@
-import { scrub } from '../../observability/logger.ts';
+import { scrub } from '../../runtime/scrub.ts';
 import type { GenerateRequest } from '../language-model.ts';
 
 /** Makes a provider's text fit for callers and the log. @returns undefined if nothing is left */
