@@ -12,7 +12,7 @@ export function readRetryAfter(value: string | undefined, now: Date): number | u
   if (value === undefined) return undefined;
   const delay = readDelay(value, 1_000);
   if (delay !== undefined) return delay;
-  const date = readHttpDate(value, now);
+  const date = readHttpDate(value);
   return date === undefined ? undefined : Math.min(Math.max(date - now.getTime(), 0), longestWait);
 }
 
@@ -22,36 +22,18 @@ export function readDelay(value: string | undefined, unitMs: number): number | u
   return Math.min(Number(value) * unitMs, longestWait);
 }
 
-const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const time = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d|60)`;
-const month = `(?<month>${monthNames.join('|')})`;
-/** IMF-fixdate, then the two obsolete forms: RFC 850's and that of C's asctime(). */
+/**
+ * The forms of a date in HTTP. `Date.parse` alone accepts many other texts, and reads the last form, that of C's
+ * asctime(), in the time zone of the machine.
+ */
 const dateForms = [
-  String.raw`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\d{2}) ${month} (?<year>\d{4}) ${time} GMT`,
-  String.raw`(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\d{2})-${month}-(?<year>\d{2}) ${time} GMT`,
-  String.raw`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} (?<day>[ \d]\d) ${time} (?<year>\d{4})`,
-].map((form) => new RegExp(`^${form}$`));
+  /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/,
+  /^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT$/,
+  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/,
+];
 
-/** Date.parse accepts many texts that are not HTTP dates, and reads asctime()'s form in the machine's time zone. */
-function readHttpDate(value: string, now: Date): number | undefined {
-  for (const form of dateForms) {
-    const groups = form.exec(value)?.groups;
-    if (groups === undefined) continue;
-    const { hour, minute, second } = groups;
-    const [day, monthIndex] = [Number(groups['day']), monthNames.indexOf(groups['month'] ?? '')];
-    const midnight = new Date(0);
-    midnight.setUTCFullYear(yearOf(groups['year'] ?? '', now), monthIndex, day);
-    // A date such as 30 February does not exist.
-    if (midnight.getUTCDate() !== day) return undefined;
-    return midnight.getTime() + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000;
-  }
-  return undefined;
-}
-
-/** A year of two digits that would be more than 50 years in the future means the latest past year with these digits. */
-function yearOf(digits: string, now: Date): number {
-  if (digits.length === 4) return Number(digits);
-  const present = now.getUTCFullYear();
-  const year = present - (present % 100) + Number(digits);
-  return year > present + 50 ? year - 100 : year;
+function readHttpDate(value: string): number | undefined {
+  if (!dateForms.some((form) => form.test(value))) return undefined;
+  const time = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
+  return Number.isNaN(time) ? undefined : time;
 }
