@@ -10,6 +10,7 @@ import {
   type OpenBlob,
 } from './blob-store.ts';
 import { codeOf } from '../runtime/system-error.ts';
+import { syncFolder } from '../runtime/sync-folder.ts';
 
 /** Inside the store's folder, so that a rename stays in one file system. No key starts with a dot. */
 const temporaryFolder = '.tmp';
@@ -53,7 +54,8 @@ export function createFsBlobStore(directory: string): BlobStore {
       const file = fileOf(key);
       await available(async () => {
         await unlessMissing(unlink(file));
-        await syncFolder(dirname(file));
+        // A folder that does not exist has no names to make durable.
+        await unlessMissing(syncFolder(dirname(file)));
       });
     },
     async check() {
@@ -110,17 +112,6 @@ async function makeFolder(folder: string): Promise<void> {
   const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (firstMade === undefined) return;
   for (let made = folder; made.length >= firstMade.length; made = dirname(made)) await syncFolder(dirname(made));
-}
-
-/** A folder that does not exist has no names to make durable. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await unlessMissing(open(folder, 'r'));
-  if (handle === undefined) return;
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 async function prepareFolder(root: string): Promise<void> {

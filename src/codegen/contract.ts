@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
+import { fromStep } from '../runtime/json-pointer.ts';
 
 const run = promisify(execFile);
 
@@ -141,8 +142,16 @@ async function redocly(root: string, args: readonly string[]): Promise<void> {
 
 /** Reads `openapi/problems.yaml`: problem slug to status, title, description and remedy. */
 export async function readProblems(root: string): Promise<Record<string, ProblemEntry>> {
-  const text = await readFile(path.join(root, 'openapi/problems.yaml'), 'utf8');
-  return parse(text) as Record<string, ProblemEntry>;
+  return (await readYaml(root, 'openapi/problems.yaml')) as Record<string, ProblemEntry>;
+}
+
+/** Reads `openapi/compatible-error.yaml`: the schema of errors in the form of OpenAI's API. */
+export async function readCompatibleError(root: string): Promise<Schema> {
+  return (await readYaml(root, 'openapi/compatible-error.yaml')) as Schema;
+}
+
+async function readYaml(root: string, name: string): Promise<unknown> {
+  return parse(await readFile(path.join(root, name), 'utf8'));
 }
 
 /** Follows a `$ref` inside the document; anything else is returned as it is. */
@@ -152,10 +161,7 @@ export function resolve<T>(document: object, value: T): T {
   const target = ref
     .slice('#/'.length)
     .split('/')
-    .reduce<unknown>(
-      (node, key) => (node as Record<string, unknown>)[key.replaceAll('~1', '/').replaceAll('~0', '~')],
-      document,
-    );
+    .reduce<unknown>((node, key) => (node as Record<string, unknown>)[fromStep(key)], document);
   return resolve(document, target as T);
 }
 
@@ -176,7 +182,7 @@ export interface OperationEntry {
 }
 
 /** Every operation in the order of the document, with the parameters of its path and resolved `$ref`s. */
-export function listOperations(document: OpenApiDocument): OperationEntry[] {
+export function listOperations(document: Pick<OpenApiDocument, 'paths'>): OperationEntry[] {
   return Object.entries(document.paths).flatMap(([route, item]) =>
     methods.flatMap((method) => {
       const operation = item[method];

@@ -1,6 +1,7 @@
 import { reservedHeaders } from '../integrations/custom-headers.ts';
 import { longestTestSettings } from '../prompts/test-settings.ts';
 import { listOperations, type OpenApiDocument, type Schema } from './contract.ts';
+import { isObject } from '../runtime/objects.ts';
 
 /**
  * Renders what the schemas of requests limit, for forms: `promptName.maxLength`, `toolsInput.items.name.pattern`. Each
@@ -60,8 +61,4 @@ function membersOf(schema: Schema): [string, Schema | string | number][] {
     ...Object.entries(within).filter((entry): entry is [string, Schema] => isObject(entry[1])),
     ...(anyOf as Schema[]).flatMap(membersOf),
   ];
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null;
 }

@@ -58,10 +58,7 @@ export interface ConnectOptions {
 
 /** The database could not be used at start. The message is for the operator and carries no credentials. */
 export class DatabaseStartError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'DatabaseStartError';
-  }
+  override readonly name = 'DatabaseStartError';
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ProblemDetail } from './problem-error.ts';
+import { fromStep } from '../runtime/json-pointer.ts';
 
 /** The body of an error of OpenAI's API. */
 export interface CompatibleError {
@@ -82,10 +83,7 @@ function placeOf(error: ProblemDetail): string | null {
 
 /** `messages[0].content` for `#/messages/0/content`; `null` for the whole body. */
 function pathOf(pointer: string): string | null {
-  const steps = pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const steps = pointer.split('/').slice(1).map(fromStep);
   if (steps.length === 0) return null;
   const path = steps.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`)).join('');
   return path.replace(/^\./, '').slice(0, longest);

@@ -1,6 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { problems, type ProblemType } from '../../generated/problems.ts';
 import { messageOf } from '../runtime/system-error.ts';
+import { defined } from '../runtime/objects.ts';
 
 /**
  * One mistake in a request and its place: a JSON pointer into the body (`#/messages/0/role`), a parameter or a header.
@@ -63,10 +64,6 @@ export function reasonOf(error: unknown): string {
 
 /** What the provider answered whose failure the problem is. */
 export function saidByProvider(problem: ProblemError | undefined): Partial<ProblemExtensions> {
-  const { provider_status: status, provider_code: code, provider_message: message } = problem?.extensions ?? {};
-  return {
-    ...(status !== undefined && { provider_status: status }),
-    ...(code !== undefined && { provider_code: code }),
-    ...(message !== undefined && { provider_message: message }),
-  };
+  const { provider_status, provider_code, provider_message } = problem?.extensions ?? {};
+  return defined({ provider_status, provider_code, provider_message });
 }

@@ -1,4 +1,5 @@
 import type { OutboxEntry } from './event.ts';
+import { defined } from '../runtime/objects.ts';
 
 /** Where and when something happened, and the id that its event will have. */
 export interface Occasion {
@@ -30,15 +31,15 @@ export function orderPlaced(order: PlacedOrder, occasion: Occasion): OutboxEntry
   const { orderId, itemNames, itemTags, spotName, zoneName, total, currency, referenceId } = order;
   return announce('ORDER_PLACED', occasion, {
     targetId: orderId,
-    data: {
+    data: defined({
       itemNames: [...itemNames],
       itemTags: [...new Set(itemTags)],
-      ...(spotName === undefined ? {} : { spotName }),
+      spotName,
       total,
       currency,
-      ...(zoneName === undefined ? {} : { zoneName }),
-      ...(referenceId === undefined ? {} : { referenceId }),
-    },
+      zoneName,
+      referenceId,
+    }),
   });
 }
 
@@ -58,7 +59,7 @@ export function orderEnded(
 ): OutboxEntry {
   return announce(status === 'completed' ? 'ORDER_COMPLETED' : 'ORDER_CANCELED', occasion, {
     targetId: id,
-    data: { total, currency, ...(referenceId === undefined ? {} : { referenceId }) },
+    data: defined({ total, currency, referenceId }),
   });
 }
 

@@ -3,6 +3,7 @@ import type { ProblemDetail } from '../errors/problem-error.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import { exclusionWords, formatWords, inUrl, patternWords } from './contract-words.ts';
 import { didYouMean, meantMember } from './known-members.ts';
+import { fromStep, toStep } from '../runtime/json-pointer.ts';
 
 /** The most errors of an answer. More do not help, and hostile input could create large answers. */
 const maxErrors = 20;
@@ -21,7 +22,7 @@ export function explainBody(operationId: OperationId, errors: readonly ErrorObje
   const meant = ({ instancePath, params }: ErrorObject): string | undefined => {
     const { additionalProperty, unevaluatedProperty = additionalProperty } = params as Record<string, unknown>;
     if (typeof unevaluatedProperty !== 'string') return undefined;
-    return meantMember(operationId, instancePath.split('/').slice(1).map(unescaped), unevaluatedProperty);
+    return meantMember(operationId, instancePath.split('/').slice(1).map(fromStep), unevaluatedProperty);
   };
   return distinct(errors).map((error) => ({
     detail: didYouMean(sentence(error), meant(error)),
@@ -33,15 +34,10 @@ export function explainBody(operationId: OperationId, errors: readonly ErrorObje
 export function explainParameters(errors: readonly ErrorObject[]): ProblemDetail[] {
   return distinct(errors).map((error) => {
     const [, place = '', name = ''] = location(error).split('/');
-    const decoded = unescaped(name);
+    const decoded = fromStep(name);
     const detail = sentence(error);
     return place === 'headers' ? { detail, header: decoded } : { detail: inUrl(detail), parameter: decoded };
   });
-}
-
-/** A name in a JSON Pointer. */
-function unescaped(name: string): string {
-  return name.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /**
@@ -96,9 +92,7 @@ function location(error: ErrorObject): string {
   const params = error.params as Record<string, unknown>;
   const member =
     params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'] ?? error.propertyName;
-  return typeof member === 'string'
-    ? `${error.instancePath}/${member.slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')}`
-    : error.instancePath;
+  return typeof member === 'string' ? `${error.instancePath}/${toStep(member.slice(0, 200))}` : error.instancePath;
 }
 
 function sentence(error: ErrorObject): string {

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { ProblemError } from '../errors/problem-error.ts';
 import { maxNesting } from './body-scanner.ts';
 import { findInexactNumber } from '../runtime/inexact-numbers.ts';
+import { toStep } from '../runtime/json-pointer.ts';
 
 /** Parses the bytes of a small JSON body. @throws {ProblemError} malformed-body */
 export function parseJson(bytes: Buffer): unknown {
@@ -90,7 +91,7 @@ function malformed(detail: string): ProblemError {
 }
 
 function notExact(path: readonly (string | number)[]): ProblemError {
-  const pointer = path.map((step) => `/${String(step).slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  const pointer = path.map((step) => `/${toStep(String(step).slice(0, 200))}`);
   return new ProblemError('malformed-body', {
     detail:
       'The body contains a number that a double cannot hold: it has too many digits, or is too large or too small.',

@@ -2,6 +2,7 @@ import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
 import { findHeaderMistakes, looksLikeCredential, mask, type HeaderValues } from './custom-headers.ts';
 import { headerRecord, type SealedHeader } from './integration.ts';
 import { SecretUnreadableError, type SecretBox } from '../secrets/secret-box.ts';
+import { toStep } from '../runtime/json-pointer.ts';
 
 /**
  * Encrypts custom headers of a request. A masked value means the stored one. An equal value keeps its encrypted form,
@@ -92,5 +93,5 @@ function openHeader(integrationId: string, { name, value }: SealedHeader, secret
 }
 
 function pointerTo(name: string): string {
-  return `#/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return `#/headers/${toStep(name)}`;
 }

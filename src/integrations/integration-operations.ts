@@ -7,7 +7,6 @@ import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
 import { withLookUp } from '../lists/listing.ts';
 import { soundCondition, type Condition } from './condition.ts';
-import { entityTag } from './entity-tag.ts';
 import { integrationFields, type Integration } from './integration.ts';
 import type { Integrations } from './integrations.ts';
 import { representIntegration, representSecret } from './integration-representation.ts';
@@ -157,6 +156,15 @@ export function integrationOperations(
       return await answer(await integrations.cancelRotation(path.id, matches(headers)));
     },
   };
+}
+
+/** The entity tag of an integration. It changes whenever its representation changes. */
+function entityTag({ id, revision }: Integration, condition: Condition): string {
+  const { consecutiveFailures, successRate, lastAttemptAt, retryingUntil, waiting } = condition;
+  const waits = waiting === undefined ? [] : [waiting.count, waiting.oldestAt.getTime(), Number(waiting.isEstimated)];
+  const times = [lastAttemptAt?.getTime() ?? '', retryingUntil?.getTime() ?? ''];
+  const shown = [consecutiveFailures, successRate ?? '', ...times, ...waits].join('-').replace(/-+$/, '');
+  return `"${id}.${revision}.${shown}"`;
 }
 
 function successRate(

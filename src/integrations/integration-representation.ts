@@ -2,6 +2,7 @@ import type { components } from '../../generated/types.ts';
 import type { Condition, Waiting } from './condition.ts';
 import { integrationFields, type Integration } from './integration.ts';
 import { toStandardSecret } from './signing-secret.ts';
+import { defined } from '../runtime/objects.ts';
 
 type Schemas = components['schemas'];
 
@@ -22,27 +23,22 @@ export function representIntegration(
   const { rotation, disabled, warning } = integration;
   const { successRate, lastAttemptAt, lastSuccessAt } = condition;
   const { consecutiveFailures, lastFailure, retryingUntil, waiting } = condition;
-  return {
+  return defined({
     ...integrationFields.show(integration),
     headers,
     has_secret: integration.secret !== undefined,
-    ...(rotation === undefined
-      ? {}
-      : { secret_rotation: { id: rotation.id, started_at: rotation.startedAt.toISOString() } }),
-    ...(disabled === undefined ? {} : { disabled_reason: disabled.reason, disabled_at: disabled.at.toISOString() }),
-    ...(unreadable !== undefined
-      ? { warning: { type: 'secret-unreadable', detail: unreadable } }
-      : warning === undefined
-        ? {}
-        : { warning: representWarning(warning) }),
-    ...(successRate === undefined ? {} : { success_rate: successRate }),
-    ...(lastAttemptAt === undefined ? {} : { last_attempt_at: lastAttemptAt.toISOString() }),
-    ...(lastSuccessAt === undefined ? {} : { last_success_at: lastSuccessAt.toISOString() }),
+    secret_rotation: rotation && { id: rotation.id, started_at: rotation.startedAt.toISOString() },
+    disabled_reason: disabled?.reason,
+    disabled_at: disabled?.at.toISOString(),
+    warning: unreadable === undefined ? warning && representWarning(warning) : unreadableWarning(unreadable),
+    success_rate: successRate,
+    last_attempt_at: lastAttemptAt?.toISOString(),
+    last_success_at: lastSuccessAt?.toISOString(),
     consecutive_failures: consecutiveFailures,
-    ...(lastFailure === undefined ? {} : { last_error: representFailure(lastFailure) }),
-    ...(retryingUntil === undefined ? {} : { retrying_until: retryingUntil.toISOString() }),
-    ...(waiting === undefined ? {} : { waiting: representWaiting(waiting) }),
-  };
+    last_error: lastFailure && representFailure(lastFailure),
+    retrying_until: retryingUntil?.toISOString(),
+    waiting: waiting && representWaiting(waiting),
+  });
 }
 
 function representFailure({
@@ -50,15 +46,15 @@ function representFailure({
   status,
   error,
 }: NonNullable<Condition['lastFailure']>): NonNullable<Schemas['Integration']['last_error']> {
-  return {
-    at: at.toISOString(),
-    ...(status === undefined ? {} : { status_code: status }),
-    ...(error === undefined ? {} : { error }),
-  };
+  return defined({ at: at.toISOString(), status_code: status, error });
 }
 
 function representWaiting({ count, oldestAt, isEstimated }: Waiting): NonNullable<Schemas['Integration']['waiting']> {
   return { count, ...(isEstimated ? { estimated: true } : {}), oldest_at: oldestAt.toISOString() };
+}
+
+function unreadableWarning(detail: string): Schemas['IntegrationWarning'] {
+  return { type: 'secret-unreadable', detail };
 }
 
 function representWarning({

@@ -3,6 +3,7 @@ import type { Preview, PreviewedTarget } from '../generation/planner.ts';
 import { unknownVariableWarnings } from '../generation/render-prompt.ts';
 import type { Message } from '../providers/language-model.ts';
 import { contentWarnings, usedVariables } from '../templates/warnings.ts';
+import { defined } from '../runtime/objects.ts';
 
 type RenderedPrompt = operations['renderPrompt']['responses'][200]['content']['application/json'];
 
@@ -14,12 +15,10 @@ export function toRenderedPrompt({ prompt, content, limits, unknownVariables }: 
     ...(unknownVariableWarnings(unknownVariables).warnings ?? []),
   ];
   // The members are the same JSON; the generated types do not know that they are not changed.
-  const generation = {
-    ...(parameters !== undefined && { parameters }),
-    ...(responseFormat !== undefined && { response_format: responseFormat }),
-    ...(tools !== undefined && { tools }),
-    ...(toolChoice !== undefined && { tool_choice: toolChoice }),
-  } as Pick<RenderedPrompt, 'parameters' | 'response_format' | 'tools' | 'tool_choice'>;
+  const generation = defined({ parameters, response_format: responseFormat, tools, tool_choice: toolChoice }) as Pick<
+    RenderedPrompt,
+    'parameters' | 'response_format' | 'tools' | 'tool_choice'
+  >;
   return {
     prompt_id: prompt.id,
     version: prompt.version,

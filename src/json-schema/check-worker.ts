@@ -3,7 +3,8 @@ import { parentPort } from 'node:worker_threads';
 import { endOfString, findInexactNumber, isExact } from '../runtime/inexact-numbers.ts';
 import { rawJson } from '../runtime/json-text.ts';
 import type { CheckJob, CheckReport, JsonSchema } from './answer-checker.ts';
-import { draftOf, isObject, keywordOf, mapSubschemas, readPattern, type Draft } from './keywords.ts';
+import { draftOf, keywordOf, mapSubschemas, readPattern, type Draft } from './keywords.ts';
+import { isObject } from '../runtime/objects.ts';
 
 /** Keywords that fail because of the schemas in them. Their own mistakes come first, then those of the schemas. */
 const containers = new Set(

@@ -1,3 +1,5 @@
+import { isObject } from '../runtime/objects.ts';
+
 /** The versions of JSON Schema that the service accepts. */
 export type Draft = 'draft-07' | '2020-12';
 
@@ -159,10 +161,6 @@ export function mapSubschemas(
         Object.entries(value).map(([name, part]) => [name, Array.isArray(part) ? part : change(part, name)]),
       );
   }
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -1,5 +1,7 @@
 import { isLongerAsJson } from '../runtime/json-size.ts';
-import { draftOf, isObject, keywordOf, mapSubschemas, readPattern, type Draft } from './keywords.ts';
+import { draftOf, keywordOf, mapSubschemas, readPattern, type Draft } from './keywords.ts';
+import { fromStep, toStep } from '../runtime/json-pointer.ts';
+import { isObject } from '../runtime/objects.ts';
 
 /** A mistake in a schema, and its place: a JSON pointer into the schema (RFC 6901), empty for the schema itself. */
 export interface SchemaMistake {
@@ -148,7 +150,7 @@ function pointerTo(path: Path): string {
   for (let rest = path; rest !== undefined; rest = rest.before) steps.unshift(rest.step);
   let pointer = '';
   for (const step of steps) {
-    const next = `${pointer}/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const next = `${pointer}/${toStep(step)}`;
     if (next.length > maxPointerLength) break;
     pointer = next;
   }
@@ -158,7 +160,7 @@ function pointerTo(path: Path): string {
 /** @returns the name in a step of a pointer in a URI, or undefined if it is malformed */
 function decoded(step: string): string | undefined {
   try {
-    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+    return fromStep(decodeURIComponent(step));
   } catch {
     return undefined;
   }

@@ -14,6 +14,7 @@ import type {
 import { requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
 import { conflict } from './target.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
+import { defined } from '../runtime/objects.ts';
 
 export type ChatCompletionCreate = operations['createChatCompletion']['requestBody']['content']['application/json'];
 type ChatMessage = ChatCompletionCreate['messages'][number];
@@ -110,18 +111,17 @@ function parametersOf(body: Sent): Parameters {
   if (max_completion_tokens !== undefined && max_tokens !== undefined && max_completion_tokens !== max_tokens) {
     throw conflict('#/max_tokens', 'is not equal to max_completion_tokens');
   }
-  const limit = max_completion_tokens ?? max_tokens;
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(top_p !== undefined && { top_p }),
-    ...(limit !== undefined && { max_output_tokens: limit }),
-    ...(stop !== undefined && { stop: typeof stop === 'string' ? [stop] : stop }),
-    ...(seed !== undefined && { seed }),
-    ...(presence_penalty !== undefined && { presence_penalty }),
-    ...(frequency_penalty !== undefined && { frequency_penalty }),
-    ...(reasoning_effort !== undefined && { reasoning_effort }),
-    ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
-  };
+  return defined({
+    temperature,
+    top_p,
+    max_output_tokens: max_completion_tokens ?? max_tokens,
+    stop: typeof stop === 'string' ? [stop] : stop,
+    seed,
+    presence_penalty,
+    frequency_penalty,
+    reasoning_effort,
+    parallel_tool_calls,
+  });
 }
 
 function formatOf({ response_format: format }: Sent): ResponseFormat | undefined {
@@ -129,13 +129,7 @@ function formatOf({ response_format: format }: Sent): ResponseFormat | undefined
   if (format.type === 'text') return { type: 'text' };
   if (format.json_schema === undefined) return { type: 'json' };
   const { name, description, schema, strict } = withoutNulls(format.json_schema);
-  return {
-    type: 'json',
-    ...(schema !== undefined && { schema: schema as JsonObject }),
-    name,
-    ...(description !== undefined && { description }),
-    ...(strict !== undefined && { strict }),
-  };
+  return defined({ type: 'json' as const, schema: schema as JsonObject | undefined, name, description, strict });
 }
 
 /**

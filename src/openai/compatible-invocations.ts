@@ -104,8 +104,8 @@ function atOwnPlaces(problem: ProblemError, places: Places): ProblemError {
   const moved = errors.map((error): ProblemDetail => {
     if (!('pointer' in error)) return error;
     const [from, to] = rules.find(([pattern]) => pattern.test(error.pointer)) ?? [/^/, ''];
-    const place = typeof to === 'string' ? error.pointer.replace(from, to) : error.pointer.replace(from, to);
-    return { ...error, pointer: place };
+    // TypeScript declares `replace` for a text and for a function, and not for either of them.
+    return { ...error, pointer: error.pointer.replace(from, to as string) };
   });
   return new ProblemError(type, {
     detail,

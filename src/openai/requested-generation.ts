@@ -1,5 +1,6 @@
 import type { JsonObject, Message, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/language-model.ts';
 import { withoutNulls } from './without-nulls.ts';
+import { defined } from '../runtime/objects.ts';
 
 /** What a request says to the model. Members that it leaves out are those of a stored prompt, if there is one. */
 export interface RequestedGeneration {
@@ -29,23 +30,18 @@ interface SentTool {
 
 export function requestedGeneration(sent: SentGeneration): RequestedGeneration {
   const { messages, parameters, responseFormat, tools, toolChoice } = sent;
-  return {
+  return defined({
     messages,
-    ...(Object.keys(parameters).length > 0 && { parameters }),
-    ...(responseFormat !== undefined && { responseFormat }),
-    ...(tools !== undefined && { tools: tools.map(toTool) }),
-    ...(toolChoice !== undefined && { toolChoice: choiceOf(toolChoice) }),
-  };
+    parameters: Object.keys(parameters).length > 0 ? parameters : undefined,
+    responseFormat,
+    tools: tools?.map(toTool),
+    toolChoice: toolChoice === undefined ? undefined : choiceOf(toolChoice),
+  });
 }
 
 function toTool(sent: SentTool): Tool {
-  const { name, description, parameters, strict } = withoutNulls(sent);
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    parameters: (parameters ?? { type: 'object', properties: {} }) as JsonObject,
-    ...(strict !== undefined && { strict }),
-  };
+  const { name, description, parameters = { type: 'object', properties: {} }, strict } = withoutNulls(sent);
+  return defined({ name, description, parameters: parameters as JsonObject, strict });
 }
 
 function choiceOf(choice: string | { readonly name: string }): ToolChoice {

@@ -12,6 +12,7 @@ import type { Places } from './compatible-invocations.ts';
 import { requestedGeneration, type RequestedGeneration } from './requested-generation.ts';
 import { conflict } from './target.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
+import { defined } from '../runtime/objects.ts';
 
 export type ResponseCreate = components['schemas']['ResponseCreate'];
 type Sent = WithoutNulls<ResponseCreate>;
@@ -126,15 +127,15 @@ function textOf({ text, refusal }: Part): string {
 function parametersOf(body: Sent): Parameters {
   const { temperature, top_p, presence_penalty, frequency_penalty, max_output_tokens, parallel_tool_calls } = body;
   const { effort } = withoutNulls(body.reasoning ?? {});
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(top_p !== undefined && { top_p }),
-    ...(presence_penalty !== undefined && { presence_penalty }),
-    ...(frequency_penalty !== undefined && { frequency_penalty }),
-    ...(max_output_tokens !== undefined && { max_output_tokens }),
-    ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
-    ...(effort !== undefined && { reasoning_effort: effort }),
-  };
+  return defined({
+    temperature,
+    top_p,
+    presence_penalty,
+    frequency_penalty,
+    max_output_tokens,
+    parallel_tool_calls,
+    reasoning_effort: effort,
+  });
 }
 
 function formatOf({ text = {} }: Sent): ResponseFormat | undefined {

@@ -1,9 +1,8 @@
 import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
 import type { Categories } from '../catalog/categories/categories.ts';
 import type { Location } from '../catalog/locations/location.ts';
-import type { Locations } from '../catalog/locations/locations.ts';
 import type { Products } from '../catalog/products/products.ts';
-import { requireLocation } from '../catalog/locations/location-reference.ts';
+import { requireLocation, type Locations } from '../catalog/locations/locations.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { orderEnded, orderPlaced, type EndedStatus } from '../events/announcements.ts';
 import type { OutboxEntry } from '../events/event.ts';

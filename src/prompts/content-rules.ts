@@ -3,6 +3,7 @@ import { findSchemaMistakes, newSchemaAllowance } from '../json-schema/schema-mi
 import { isLongerAsJson } from '../runtime/json-size.ts';
 import { findProviderOptionMistakes } from '../providers/provider-options.ts';
 import type { PromptGeneration } from './prompt.ts';
+import { toStep } from '../runtime/json-pointer.ts';
 
 /** The most places that a problem lists. */
 const maxPlaces = 100;
@@ -103,7 +104,7 @@ function requireAllowedOptions({ providerOptions = {} }: Partial<PromptGeneratio
 }
 
 function placeOfOptions(provider: string): string {
-  return `#/provider_options/${provider.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return `#/provider_options/${toStep(provider)}`;
 }
 
 function toolMistakes({ tools = [], toolChoice }: Partial<PromptGeneration>): ProblemDetail[] {

@@ -2,8 +2,11 @@
  * The request to a language model and its result. Invocations, test runs, the answer cache, streams and the
  * OpenAI-compatible endpoints pass both on as a whole, so a field that is added here reaches all of them.
  */
+import type { components } from '../../generated/types.ts';
 import type { ProblemError } from '../errors/problem-error.ts';
 import type { AnswerObject } from '../json-schema/answer-checker.ts';
+
+type Schemas = components['schemas'];
 
 /** A plain JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
@@ -128,31 +131,14 @@ export interface CallOptions {
 }
 
 /** A call to a provider that gave no answer. */
-export interface FailedAttempt {
-  readonly provider: string;
-  readonly model: string;
+export type FailedAttempt = Readonly<Omit<Schemas['FailedAttempt'], 'problem'>> & {
   readonly problem: ProblemError['type'];
-  readonly provider_code?: string;
-  /** The provider's words, fit for callers and the log. */
-  readonly provider_message?: string;
-  /** As far as the provider said. */
-  readonly usage?: Usage;
-  /** Whether the provider may charge for it: time-outs, broken and invalid answers, most server errors. */
-  readonly may_be_billed: boolean;
-}
+};
 
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
-/** Tokens as the provider counts them; 0 if it does not say. */
-export interface Usage {
-  readonly inputTokens: number;
-  /** Including reasoning. */
-  readonly outputTokens: number;
-  /** How many of `inputTokens` the provider read from its own cache; absent if it does not say. */
-  readonly cachedInputTokens?: number;
-  /** How many of `outputTokens` are reasoning; absent if the provider does not say. */
-  readonly reasoningTokens?: number;
-}
+/** Tokens as the provider counts them. */
+export type Usage = Readonly<Schemas['Usage']>;
 
 /**
  * A model's answer. Plain JSON values with the names of the contract's InvocationResult: answers and test runs contain

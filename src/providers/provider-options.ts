@@ -4,6 +4,7 @@ import { compatibleOptions } from './vendors/compatible.ts';
 import { vendors } from './vendors/index.ts';
 import { allowed } from './vendors/option-rules.ts';
 import type { Vendor } from './vendors/vendor.ts';
+import { toStep } from '../runtime/json-pointer.ts';
 
 export interface ProviderOptionMistake {
   /** JSON pointer into the options of the provider. */
@@ -23,7 +24,7 @@ type Rules = Vendor['options'];
 export function findProviderOptionMistakes(provider: string, options: JsonObject): ProviderOptionMistake[] {
   const known = rulesOf(provider);
   return Object.entries(options).flatMap(([name, value]) => {
-    const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const pointer = `/${toStep(name)}`;
     const rule = Object.hasOwn(known, name) ? known[name] : undefined;
     if (rule === allowed) {
       return known === compatibleOptions && !isPlain(value)

@@ -15,7 +15,8 @@ export interface ProviderInfo {
 }
 
 /** An environment variable of a provider, without its value. */
-export interface ProviderSetting extends Pick<ProviderVariable, 'name' | 'required' | 'description'> {
+export interface ProviderSetting extends Pick<ProviderVariable, 'name' | 'description'> {
+  readonly required: boolean;
   readonly set: boolean;
 }
 

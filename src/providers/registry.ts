@@ -196,7 +196,7 @@ function carrying(fetch: Fetch, { argumentObjects }: Dialect): Fetch {
 }
 
 function settingsOf({ variables }: Vendor, own: VendorSettings): ProviderSetting[] {
-  return variables.map(({ name, setting, required, description }) => ({
+  return variables.map(({ name, setting, required = false, description }) => ({
     name,
     required,
     description,

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hasCode } from './system-error.ts';
+import { hasCode, messageOf } from './system-error.ts';
 
 /** Nothing can be stored in DATA_DIR. The message is for the operator. */
 export class DataDirError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'DataDirError';
-  }
+  override readonly name = 'DataDirError';
 }
 
 /**
@@ -27,9 +24,8 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
       await rm(probe, { force: true });
     }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new DataDirError(
-      `Data cannot be stored in ${dataDir} (${reason}). Set DATA_DIR to a folder that this user can write to.`,
+      `Data cannot be stored in ${dataDir} (${messageOf(cause)}). Set DATA_DIR to a folder that this user can write to.`,
       { cause },
     );
   }

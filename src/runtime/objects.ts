@@ -7,3 +7,12 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }
+
+type Undefinable<T> = { [Name in keyof T]: undefined extends T[Name] ? Name : never }[keyof T];
+/** An object without the members that are `undefined`. */
+export type Defined<T> = Omit<T, Undefinable<T>> & { [Name in Undefinable<T>]?: Exclude<T[Name], undefined> };
+
+/** A copy without the members that are `undefined`. */
+export function defined<T extends object>(members: T): Defined<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined)) as Defined<T>;
+}

@@ -1,12 +1,10 @@
 import { ensureSecretKey, parseSecretKey } from './secret-key-file.ts';
 import { createSecretBox, type SecretBox } from './secret-box.ts';
+import { messageOf } from '../runtime/system-error.ts';
 
 /** There is no key to encrypt secrets. The message is for the operator. */
 export class SecretKeyError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'SecretKeyError';
-  }
+  override readonly name = 'SecretKeyError';
 }
 
 /**
@@ -25,9 +23,8 @@ async function keyOfFolder(dataDir: string): Promise<Buffer> {
   try {
     return await ensureSecretKey(dataDir);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new SecretKeyError(
-      `SECRETS_KEY is not set, and a key cannot be stored in DATA_DIR (${reason}). Set SECRETS_KEY to 32 random bytes in hex or base64.`,
+      `SECRETS_KEY is not set, and a key cannot be stored in DATA_DIR (${messageOf(cause)}). Set SECRETS_KEY to 32 random bytes in hex or base64.`,
       { cause },
     );
   }

@@ -24,10 +24,7 @@ export interface SecretBox {
 
 /** A stored secret cannot be decrypted. The message contains neither secret nor key. */
 export class SecretUnreadableError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'SecretUnreadableError';
-  }
+  override readonly name = 'SecretUnreadableError';
 }
 
 const algorithm = 'aes-256-gcm';

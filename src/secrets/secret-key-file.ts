@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keyBytes } from './secret-box.ts';
 import { hasCode } from '../runtime/system-error.ts';
+import { syncFolder } from '../runtime/sync-folder.ts';
 
 /** The name of the file with the key, in base64. With this file and the database, anyone can read the secrets. */
 const fileName = 'secrets.key';
@@ -19,13 +20,8 @@ export async function ensureSecretKey(dataDir: string): Promise<Buffer> {
   if (existing !== undefined) return existing;
   await mkdir(dataDir, { recursive: true });
   const temporary = `${path}.${randomUUID()}`;
-  const file = await open(temporary, 'wx', 0o600);
-  try {
-    await file.writeFile(`${randomBytes(keyBytes).toString('base64')}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  const content = `${randomBytes(keyBytes).toString('base64')}\n`;
+  await writeFile(temporary, content, { flag: 'wx', mode: 0o600, flush: true });
   try {
     // Fails if another process was first; a rename would replace its key.
     await link(temporary, path);
@@ -57,14 +53,4 @@ async function readKey(path: string): Promise<Buffer | undefined> {
   const key = parseSecretKey(text.trim());
   if (key === undefined) throw new Error(`${path} does not hold a key of ${keyBytes} bytes in base64.`);
   return key;
-}
-
-/** Ensures that the new name survives a power failure. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

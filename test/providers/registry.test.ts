@@ -159,7 +159,7 @@ describe('providerVariables', () => {
       expect([id, isConfigured(variables)]).toEqual([id, true]);
       for (const variable of variables) {
         const isNeeded = !isConfigured(variables.filter((other) => other !== variable));
-        expect([variable.name, isNeeded]).toEqual([variable.name, variable.required]);
+        expect([variable.name, isNeeded]).toEqual([variable.name, variable.required === true]);
       }
     }
   });

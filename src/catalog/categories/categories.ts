@@ -3,9 +3,8 @@ import { ProblemError } from '../../errors/problem-error.ts';
 import { categoryUpdated } from '../../events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createEditQueue } from '../../editing/edit-queue.ts';
-import type { Locations } from '../locations/locations.ts';
 import type { Listing } from '../../lists/listing.ts';
-import { requireLocation } from '../locations/location-reference.ts';
+import { requireLocation, type Locations } from '../locations/locations.ts';
 import type { Category, CategoryChange, NewCategory } from './category.ts';
 import type { CategoryFilter, CategoryStore } from './category-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -82,4 +81,21 @@ export function createCategories({ store, locations, relay, clock, random }: Cat
         return stored;
       }),
   };
+}
+
+/**
+ * The category that a request body names as `category_id`. It must belong to the product's location.
+ * @throws ProblemError `unknown-category`
+ */
+export async function requireCategory(
+  categories: Pick<Categories, 'find'>,
+  id: string,
+  locationId: string,
+): Promise<Category> {
+  const category = await categories.find(id);
+  if (category?.locationId === locationId) return category;
+  throw new ProblemError('unknown-category', {
+    detail: `The location ${locationId} has no category with the id ${id}.`,
+    errors: [{ detail: 'is not the id of a category of this location', pointer: '#/category_id' }],
+  });
 }

@@ -96,6 +96,19 @@ export function createLocations({ store, clock }: LocationsOptions): Locations {
   };
 }
 
+/**
+ * The location that a request body names as `location_id`.
+ * @throws ProblemError `unknown-location`
+ */
+export async function requireLocation(locations: Pick<Locations, 'find'>, id: string): Promise<Location> {
+  const location = await locations.find(id);
+  if (location !== undefined) return location;
+  throw new ProblemError('unknown-location', {
+    detail: `No location has the id ${id}.`,
+    errors: [{ detail: 'is not the id of a location', pointer: '#/location_id' }],
+  });
+}
+
 /** The location after a change; the same object if nothing changes. */
 function applyChange(present: Location, { zones, ...change }: SentChange, at: Date): Location {
   // The location can keep a time zone that the database no longer has.

@@ -2,8 +2,8 @@ import { requireUnchanged } from '../../editing/read-only-fields.ts';
 import { ifMatch, revisionTag } from '../../http/conditional.ts';
 import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/list-answer.ts';
-import { toModifiers } from './modifiers.ts';
-import { productFields } from './product.ts';
+import { requireUniqueIds } from '../unique-ids.ts';
+import { productFields, type Modifier } from './product.ts';
 import type { Products } from './products.ts';
 import { systemRandom, type Random } from '../../runtime/random.ts';
 
@@ -43,4 +43,17 @@ export function productOperations(products: Products, random: Random = systemRan
       return { status: 200, headers: { ETag: revisionTag(product) }, body: productFields.show(product) };
     },
   };
+}
+
+/** Modifiers as a caller sends them. */
+type SentModifiers = readonly { readonly id?: string; readonly name: string; readonly price: number }[];
+
+/**
+ * Gives ids to modifiers without one.
+ * @throws ProblemError `invalid-request` when two modifiers have the same id
+ */
+function toModifiers(sent: SentModifiers, newId: () => string): Modifier[] {
+  const modifiers = sent.map(({ id = newId(), name, price }) => ({ id, name, price }));
+  requireUniqueIds(modifiers.map(({ id }, index) => ({ id, pointer: `#/modifiers/${index}/id` })));
+  return modifiers;
 }

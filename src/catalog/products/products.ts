@@ -4,11 +4,9 @@ import { categoryUpdated, productUpdated, type Occasion } from '../../events/ann
 import type { OutboxEntry } from '../../events/event.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createEditQueue } from '../../editing/edit-queue.ts';
-import type { Categories } from '../categories/categories.ts';
 import type { Listing } from '../../lists/listing.ts';
-import type { Locations } from '../locations/locations.ts';
-import { requireCategory } from '../categories/category-reference.ts';
-import { requireLocation } from '../locations/location-reference.ts';
+import { requireCategory, type Categories } from '../categories/categories.ts';
+import { requireLocation, type Locations } from '../locations/locations.ts';
 import type { NewProduct, Product, ProductChange } from './product.ts';
 import type { ProductFilter, ProductStore } from './product-store.ts';
 import type { Clock } from '../../runtime/clock.ts';

@@ -20,6 +20,7 @@
  */
 import type { Collection, Document, Filter, Sort } from 'mongodb';
 import type { PageStart, Position, Total } from '../../lists/listing.ts';
+import { earliest } from '../../runtime/instants.ts';
 import type { Database } from '../client.ts';
 import { createFetch } from '../fetch.ts';
 import type {
@@ -38,7 +39,6 @@ import { createTotals } from '../totals.ts';
 import { read, writeIdempotently } from '../writes.ts';
 import { createNarrowExpiry } from './narrow-expiry.ts';
 import { findSamples, findSamplesOfGroup, markOf, sampling, withSampleIndexes, withSamples } from './samples.ts';
-import { timeRange } from './time-range.ts';
 
 const listsAtOnce = 2;
 /** Ids that one command looks up or removes. */
@@ -471,8 +471,17 @@ function upTo<T extends Stored>(source: Source<T>, at: Date): Source<T> {
   return { ...source, span: { since, until: until === undefined || end < until ? end : until } };
 }
 
+/**
+ * A condition on a date. Dates in BSON are whole milliseconds, so the lower bound is written as "after the millisecond
+ * before": SecantusDB misses values that equal a `$gte` when it walks an index in which another field precedes this one
+ * in descending order. The earliest instant stays as it is: nothing is stored there, and SecantusDB cannot read the
+ * millisecond before it.
+ */
 function within(field: string, { since, until }: Span = {}): Document {
-  const range = timeRange(since, until);
+  const range = {
+    ...(since !== undefined && { $gt: new Date(Math.max(since.getTime() - 1, earliest.getTime())) }),
+    ...(until !== undefined && { $lt: until }),
+  };
   // A filter without a condition would use no index.
-  return { [field]: range ?? { $gt: new Date(-1) } };
+  return { [field]: Object.keys(range).length > 0 ? range : { $gt: new Date(-1) } };
 }

@@ -15,7 +15,6 @@ export const azure: Vendor<'azure'> = {
     {
       name: 'AZURE_API_KEY',
       setting: 'apiKey',
-      format: 'text',
       secret: true,
       required: true,
       description: 'API key for Azure OpenAI. Also set AZURE_RESOURCE_NAME or AZURE_BASE_URL.',
@@ -23,9 +22,6 @@ export const azure: Vendor<'azure'> = {
     {
       name: 'AZURE_RESOURCE_NAME',
       setting: 'resourceName',
-      format: 'text',
-      secret: false,
-      required: false,
       description: 'Azure OpenAI resource. The model of a prompt is the name of a deployment in it.',
     },
     baseUrlVariable('AZURE_BASE_URL', address),

@@ -67,17 +67,11 @@ export const openai: Vendor<'openai'> = {
     {
       name: 'OPENAI_ORGANIZATION',
       setting: 'organization',
-      format: 'text',
-      secret: false,
-      required: false,
       description: 'OpenAI organization that pays for the calls.',
     },
     {
       name: 'OPENAI_PROJECT',
       setting: 'project',
-      format: 'text',
-      secret: false,
-      required: false,
       description: 'OpenAI project that pays for the calls.',
     },
   ],

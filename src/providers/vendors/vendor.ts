@@ -66,12 +66,12 @@ export interface VendorVariable {
   readonly name: string;
   /** The field of `VendorSettings` that it sets. */
   readonly setting: keyof VendorSettings;
-  /** `url` is an absolute http or https address without credentials. */
-  readonly format: 'text' | 'url';
-  /** True for values that must never be printed or logged. */
-  readonly secret: boolean;
-  /** True if the vendor cannot be called without it; false if another one can replace it. */
-  readonly required: boolean;
+  /** An absolute http or https address without credentials; text if left out. */
+  readonly format?: 'url';
+  /** Set for values that must never be printed or logged. */
+  readonly secret?: true;
+  /** Set if the vendor cannot be called without it, and no other one can replace it. */
+  readonly required?: true;
   /** One sentence, for `--help` and `.env.example`. */
   readonly description: string;
 }
@@ -138,7 +138,6 @@ export function apiKeyVariable(name: string, vendor: string): VendorVariable {
   return {
     name,
     setting: 'apiKey',
-    format: 'text',
     secret: true,
     required: true,
     description: `API key for ${vendor}. Setting it makes the provider available.`,
@@ -150,8 +149,6 @@ export function baseUrlVariable(name: string, address: string): VendorVariable {
     name,
     setting: 'baseUrl',
     format: 'url',
-    secret: false,
-    required: false,
     description: `Address of the API, if it is not ${address}.`,
   };
 }
