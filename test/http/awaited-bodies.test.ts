@@ -30,6 +30,9 @@ const server = createServer((request, response) => {
 beforeEach(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   mock.timers.enable({ apis: ['setInterval'] });
+  now = performance.now();
+  // Only once: `restoreAll` restores what a second mock replaced, which is the first.
+  mock.method(performance, 'now', () => now);
 });
 afterEach(() => {
   mock.timers.reset();
@@ -38,10 +41,11 @@ afterEach(() => {
   server.close();
 });
 
+let now = 0;
+
 /** Lets time pass. */
 function pass(milliseconds: number): void {
-  const now = performance.now() + milliseconds;
-  mock.method(performance, 'now', () => now);
+  now += milliseconds;
   mock.timers.tick(milliseconds);
 }
 

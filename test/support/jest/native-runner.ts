@@ -17,6 +17,7 @@ const require = createRequire(import.meta.url);
 const circus = require('jest-circus/runner') as { default(...parameters: unknown[]): Promise<object> };
 const globalsModule = new URL('globals.ts', import.meta.url).href;
 let filesRun = 0;
+const clocks = { wall: Date.now, monotonic: performance.now };
 
 registerHooks({
   resolve: (specifier, context, next) =>
@@ -48,6 +49,7 @@ export default async function runTestFile(
   const cpuBefore = cpuTime();
   try {
     const result = await circus.default(globalConfig, config, environment, native, testPath, sendMessageToJest);
+    requireOwnClocks();
     return { ...result, answers: takeRecordedAnswers(), cpu: since(cpuBefore) };
   } finally {
     for (const name of Object.keys(process.env)) {
@@ -55,6 +57,14 @@ export default async function runTestFile(
     }
     Object.assign(process.env, environmentBefore);
   }
+}
+
+/** @throws if the file left a clock of its own behind, which would stop the clock of every later file of this process */
+function requireOwnClocks(): void {
+  const isChanged = Date.now !== clocks.wall || performance.now !== clocks.monotonic;
+  Date.now = clocks.wall;
+  performance.now = clocks.monotonic;
+  if (isChanged) throw new Error('The tests of this file changed Date.now or performance.now and did not restore it.');
 }
 
 /** The part of the runner that collects and runs tests has state in its module and in a global. */
