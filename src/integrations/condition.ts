@@ -28,6 +28,8 @@ export interface Condition {
         readonly error: components['schemas']['AttemptError'] | undefined;
       }
     | undefined;
+  /** The newest delivery whose last attempt failed, with that attempt; undefined if `lastFailure` is, and in lists. */
+  readonly failingDelivery: components['schemas']['FailingDelivery'] | undefined;
   /** Share of the attempts of the last day that succeeded; undefined if there were none. */
   readonly successRate: number | undefined;
   /** When the last attempt ended, under whatever settings. */
@@ -44,6 +46,7 @@ export const soundCondition: Condition = {
   successRate: undefined,
   consecutiveFailures: 0,
   lastFailure: undefined,
+  failingDelivery: undefined,
   lastAttemptAt: undefined,
   lastSuccessAt: undefined,
   retryingUntil: undefined,

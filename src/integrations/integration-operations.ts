@@ -45,7 +45,7 @@ export interface ReadAttempts {
  */
 const uncompared = new Set([
   ...['headers', 'success_rate', 'last_attempt_at', 'last_success_at'],
-  ...['consecutive_failures', 'last_error', 'retrying_until', 'waiting'],
+  ...['consecutive_failures', 'last_error', 'failing_delivery', 'retrying_until', 'waiting'],
 ]);
 const collectionPath = '/api/v1/integrations';
 
@@ -160,9 +160,10 @@ export function integrationOperations(
 
 /** The entity tag of an integration. It changes whenever its representation changes. */
 function entityTag({ id, revision }: Integration, condition: Condition): string {
-  const { consecutiveFailures, successRate, lastAttemptAt, retryingUntil, waiting } = condition;
+  const { consecutiveFailures, successRate, lastAttemptAt, failingDelivery, retryingUntil, waiting } = condition;
+  const failing = failingDelivery && `${failingDelivery.id.slice(0, 8)}${failingDelivery.attempt_number}`;
   const waits = waiting === undefined ? [] : [waiting.count, waiting.oldestAt.getTime(), Number(waiting.isEstimated)];
-  const times = [lastAttemptAt?.getTime() ?? '', retryingUntil?.getTime() ?? ''];
+  const times = [lastAttemptAt?.getTime() ?? '', retryingUntil?.getTime() ?? '', failing ?? ''];
   const shown = [consecutiveFailures, successRate ?? '', ...times, ...waits].join('-').replace(/-+$/, '');
   return `"${id}.${revision}.${shown}"`;
 }

@@ -22,7 +22,7 @@ export function representIntegration(
 ): Schemas['Integration'] {
   const { rotation, disabled, warning } = integration;
   const { successRate, lastAttemptAt, lastSuccessAt } = condition;
-  const { consecutiveFailures, lastFailure, retryingUntil, waiting } = condition;
+  const { consecutiveFailures, lastFailure, failingDelivery, retryingUntil, waiting } = condition;
   return defined({
     ...integrationFields.show(integration),
     headers,
@@ -36,6 +36,7 @@ export function representIntegration(
     last_success_at: lastSuccessAt?.toISOString(),
     consecutive_failures: consecutiveFailures,
     last_error: lastFailure && representFailure(lastFailure),
+    failing_delivery: failingDelivery,
     retrying_until: retryingUntil?.toISOString(),
     waiting: waiting && representWaiting(waiting),
   });

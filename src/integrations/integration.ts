@@ -78,7 +78,7 @@ type Schemas = components['schemas'];
 type Derived =
   | ('headers' | 'has_secret' | 'secret_rotation' | 'disabled_reason' | 'disabled_at' | 'warning')
   | ('success_rate' | 'last_attempt_at' | 'last_success_at')
-  | ('consecutive_failures' | 'last_error' | 'retrying_until' | 'waiting');
+  | ('consecutive_failures' | 'last_error' | 'failing_delivery' | 'retrying_until' | 'waiting');
 /** @public For the compiler: it reports an error while a field is missing. */
 export type UndeclaredInIntegration = None<
   Undeclared<

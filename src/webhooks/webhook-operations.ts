@@ -118,7 +118,8 @@ export function webhookOperations({
       const until = toInstant(body.until) ?? clock.now();
       if (since >= until) throw emptySpan(body.until === undefined ? 'the present' : 'until');
       const { id: integrationId, eventTypes: types } = await integrations.get(path.id);
-      const replay = await replays.beginSpan({ id: context.resourceId, integrationId, since, until, types });
+      const { only } = body;
+      const replay = await replays.beginSpan({ id: context.resourceId, integrationId, since, until, types, only });
       return {
         status: 202,
         headers: { Location: `/api/v1/replays/${replay.id}` },

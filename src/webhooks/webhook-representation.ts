@@ -106,6 +106,33 @@ export function representAttempt(attempt: Attempt): Schemas['Attempt'] {
   };
 }
 
+/** Characters of an answer that an integration shows. */
+const shownAnswer = 1_000;
+
+/** A delivery and its last attempt, which failed. */
+export function representFailing(
+  delivery: Delivery,
+  attempt: Attempt,
+  integration: Pick<Integration, 'status'>,
+): Schemas['FailingDelivery'] {
+  const { number, started_at, status_code, error, response_body } = representAttempt(attempt);
+  return {
+    id: delivery.id,
+    status: shownStatus(delivery, integration),
+    attempt_number: number,
+    started_at,
+    ...(status_code === undefined ? {} : { status_code }),
+    ...(error === undefined ? {} : { error }),
+    ...(response_body === undefined
+      ? {}
+      : {
+          response_body: Array.from(response_body.slice(0, 2 * shownAnswer))
+            .slice(0, shownAnswer)
+            .join(''),
+        }),
+  };
+}
+
 export function representReplay(replay: Replay): Schemas['Replay'] {
   const { source, finishedAt } = replay;
   return {
@@ -113,7 +140,11 @@ export function representReplay(replay: Replay): Schemas['Replay'] {
     integration_id: replay.integrationId,
     ...(source.kind === 'delivery'
       ? { delivery_id: source.deliveryId }
-      : { since: source.since.toISOString(), until: source.until.toISOString() }),
+      : {
+          since: source.since.toISOString(),
+          until: source.until.toISOString(),
+          ...(source.only === undefined ? {} : { only: source.only }),
+        }),
     status: replay.status,
     delivery_count: replay.deliveries,
     progress: progressOf(replay),

@@ -22,6 +22,7 @@ import type { AddressRule } from '../outbound/address-rules.ts';
 import { createSender } from './sending/sender.ts';
 import { defaultLimits, defaultTiming, type WebhookLimits, type WebhookTiming } from './timing.ts';
 import { measureBacklog } from './waiting/backlog.ts';
+import { representFailing } from './webhook-representation.ts';
 import { createWaitingStore } from './waiting/waiting-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
@@ -111,6 +112,13 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       }),
     );
   };
+  const findFailing = async (integration: Integration): Promise<Condition['failingDelivery']> => {
+    const list = deliveries.list({ integrationId: integration.id, hasFailed: true });
+    const [newest] = await Array.fromAsync(list.entries({ offset: 0 }, 1));
+    const delivery = newest?.[1];
+    const attempt = delivery && (await deliveries.attempts(delivery)).at(-1);
+    return attempt && representFailing(delivery, attempt, integration);
+  };
   return {
     relay,
     engine,
@@ -128,7 +136,9 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     async condition(integration) {
       const { id } = integration;
       const [known, waiting] = await Promise.all([conditions([integration]), waitingStore.find(id, clock.now())]);
-      return { ...(known.get(id) ?? soundCondition), waiting };
+      const condition = known.get(id) ?? soundCondition;
+      if (condition.lastFailure === undefined) return { ...condition, waiting };
+      return { ...condition, waiting, failingDelivery: await findFailing(integration) };
     },
     measureBacklog: () => measureBacklog({ ...common, conditions, waiting: waitingStore }),
     start() {

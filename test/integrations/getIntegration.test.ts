@@ -41,7 +41,16 @@ describe('200', () => {
     expect(again.body).toEqual(body);
     expect(again.headers['etag']).toBe(headers['etag']);
     const { body: list } = await setup.service.call('GET', '/api/v1/integrations?limit=1');
-    const { waiting, ...listed } = body;
+    const { waiting, failing_delivery, ...listed } = body;
+    const { body: deliveries } = await setup.service.call('GET', `${integration.path}/deliveries`);
+    expect(failing_delivery).toEqual({
+      id: deliveries.data[0].id,
+      status: 'retrying',
+      attempt_number: 1,
+      started_at: expect.any(String),
+      status_code: 503,
+      response_body: '',
+    });
     expect([list.data, waiting?.count]).toEqual([[listed], 1]);
     // The answer can be sent back unchanged.
     const { status } = await setup.service.call('PUT', integration.path, {
@@ -53,6 +62,7 @@ describe('200', () => {
     const changed = await setup.service.call('PUT', integration.path, { body: { name: 'Mended' } });
     expect(changed.body).not.toHaveProperty('retrying_until');
     expect(changed.body).not.toHaveProperty('last_error');
+    expect(changed.body).not.toHaveProperty('failing_delivery');
   });
 
   it('shows when the last attempt and the last successful one ended, whatever was changed since', async () => {

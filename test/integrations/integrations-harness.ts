@@ -100,7 +100,11 @@ export async function openBreaker(
 ): Promise<Answer> {
   receiver.next({ kind: 'answer', status: 503, headers: { 'Retry-After': '600' } });
   await sendTest(service, integration);
-  return eventually(service, integration.path, (body) => body.retrying_until !== undefined);
+  return eventually(
+    service,
+    integration.path,
+    (body) => body.retrying_until !== undefined && body.failing_delivery !== undefined,
+  );
 }
 
 /** The headers of a received request, in the form that a Standard Webhooks library expects. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { quickTiming, settableClock, startHarness, type Harness } from './webhooks-harness.ts';
@@ -82,6 +83,37 @@ describe('a replay of a span', () => {
     await harness.settled(id, 1, 'delivered');
     expect(receivedIds()).toEqual([wanted]);
     expect(await webhooks.replays.find(replayId)).toMatchObject({ deliveries: 1 });
+  });
+
+  it('sends only what failed or expired and was not made up for, if this is asked for', async () => {
+    const id = await harness.addIntegration({ url: receiver.url });
+    const [first = '', second = '', third = ''] = await placeOrders(4, '2025-03-25');
+    await harness.settled(id, 4, 'delivered');
+    receiver.forget();
+    const idOf = (eventId: string, replayId?: string): string => deliveryId({ eventId, integrationId: id, replayId });
+    const collection = harness.database.db.collection<{ _id: string }>('deliveries');
+    const end = (ids: readonly string[], status: string) =>
+      collection.updateMany({ _id: { $in: [...ids] } }, { $set: { status } });
+    await end([idOf(first), idOf(second)], 'failed');
+    await end([idOf(third)], 'expired');
+    const sendFailed = async (): Promise<string> => {
+      const replayId = randomUUID();
+      const span = daySpan('2025-03-25');
+      await webhooks.replays.beginSpan({ id: replayId, integrationId: id, ...span, only: 'failed' });
+      await until(async () => (await webhooks.replays.find(replayId))?.status === 'done');
+      return replayId;
+    };
+    const replayId = await sendFailed();
+    await until(() => receiver.requests.length === 3);
+    expect(receivedIds()).toEqual([first, second, third].sort());
+    // One of these replays fails too. The others have made up for the first deliveries.
+    await until(
+      async () => (await collection.countDocuments({ _id: idOf(first, replayId), status: 'delivered' })) === 1,
+    );
+    await end([idOf(first, replayId)], 'failed');
+    expect(await webhooks.replays.find(await sendFailed())).toMatchObject({ deliveries: 1 });
+    await until(() => receiver.requests.length === 4);
+    expect(await webhooks.replays.find(await sendFailed())).toMatchObject({ deliveries: 0 });
   });
 
   it('is created once under one id', async () => {

@@ -10,6 +10,8 @@ export interface DeliveryDocument extends TargetFields {
   event_type: EventType;
   integration_id: string;
   replay_id?: string;
+  /** The last replay that sent the event again; only in the first delivery of an event to an integration. */
+  replayed_by?: string;
   event_created_at: Date;
   traceparent?: string;
   created_at: Date;

@@ -12,7 +12,7 @@ export interface DeliveryFilter {
   /** Only those of these integrations, or of all others. */
   readonly integrations?: { readonly among: readonly string[] } | { readonly except: readonly string[] } | undefined;
   readonly status?: DeliveryStatus | undefined;
-  /** Only those of which an attempt has failed, or only the others. */
+  /** Only those whose last attempt failed, or only those without any that ended. */
   readonly hasFailed?: boolean | undefined;
   readonly eventType?: EventType | undefined;
   /** Only those of events about this. */

@@ -9,6 +9,7 @@ import {
   deliveryId,
   type Attempt,
   type Delivery,
+  type DeliveryStatus,
   type DeliveryWithBody,
   type NewDelivery,
   type Outcome,
@@ -68,6 +69,12 @@ export interface DeliveryStore {
   /** Whether any delivery of an integration is due. */
   anyDue(integrationId: string, now: Date): Promise<boolean>;
   find(id: string): Promise<DeliveryWithBody | undefined>;
+  /** The status of deliveries, and the last replay of those that are not replays. */
+  ends(
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, { readonly status: DeliveryStatus; readonly replayId: string | undefined }>>;
+  /** Notes which replay sent the events of deliveries again. */
+  markReplayed(ids: readonly string[], replayId: string): Promise<void>;
   /** Newest first. */
   list(filter: DeliveryFilter): Listing<Delivery>;
   /** All recorded attempts of a delivery, the first one first. */
@@ -250,6 +257,20 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
     async find(id) {
       const document = await read(() => deliveries.findOne({ _id: id }));
       return document === null ? undefined : { ...fromDeliveryDocument(document), body: document.body.buffer };
+    },
+    async ends(ids) {
+      const found = pages.fetch(deliveries, ids, { projection: { status: 1, replayed_by: 1 } });
+      const ends = new Map<string, { status: DeliveryStatus; replayId: string | undefined }>();
+      for await (const [id, document] of found) {
+        if (document !== undefined) ends.set(id, { status: document.status, replayId: document.replayed_by });
+      }
+      return ends;
+    },
+    async markReplayed(ids, replayId) {
+      if (ids.length === 0) return;
+      await writeIdempotently(() =>
+        deliveries.updateMany({ _id: { $in: [...ids] } }, { $set: { replayed_by: replayId } }),
+      );
     },
     list: (filter) => listByTime(deliverySource(deliveries, filter)),
     async attempts({ id, integrationId }) {

@@ -36,6 +36,7 @@ interface ReplayDocument extends StampedDocument {
   since?: Date;
   until?: Date;
   types?: EventType[];
+  only?: 'failed';
   cursor_created_at?: Date;
   cursor_id?: string;
   status: Replay['status'];
@@ -66,7 +67,12 @@ export function createReplayStore(database: PagedDatabase): ReplayStore {
         integration_id: integrationId,
         ...(source.kind === 'delivery'
           ? { delivery_id: source.deliveryId }
-          : { since: source.since, until: source.until, types: [...source.types] }),
+          : {
+              since: source.since,
+              until: source.until,
+              types: [...source.types],
+              ...(source.only === undefined ? {} : { only: source.only }),
+            }),
         status,
         deliveries,
         created_at: createdAt,
@@ -116,7 +122,7 @@ export function createReplayStore(database: PagedDatabase): ReplayStore {
 }
 
 function fromDocument(document: ReplayDocument): Replay {
-  const { delivery_id, since, until, types, cursor_created_at, cursor_id } = document;
+  const { delivery_id, since, until, types, only, cursor_created_at, cursor_id } = document;
   return {
     id: document._id,
     integrationId: document.integration_id,
@@ -127,6 +133,7 @@ function fromDocument(document: ReplayDocument): Replay {
             since: since ?? new Date(0),
             until: until ?? new Date(0),
             types: types ?? [],
+            only,
             cursor:
               cursor_created_at === undefined || cursor_id === undefined
                 ? undefined

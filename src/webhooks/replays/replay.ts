@@ -16,6 +16,8 @@ export interface Replay {
         /** Up to, exclusive. */
         readonly until: Date;
         readonly types: readonly EventType[];
+        /** Only events whose delivery failed or expired, and was not made up for. */
+        readonly only: 'failed' | undefined;
         /** The last event for which a delivery was created. */
         readonly cursor: EventPosition | undefined;
       }

@@ -1,9 +1,15 @@
 import type { EventType } from '../../events/event.ts';
 import { receivesFrom, type IntegrationDirectory } from '../../integrations/directory.ts';
-import { deliveryId, deliveryOf, type Delivery, type NewDelivery } from '../deliveries/delivery.ts';
+import {
+  deliveryId,
+  deliveryOf,
+  type Delivery,
+  type DeliveryStatus,
+  type NewDelivery,
+} from '../deliveries/delivery.ts';
 import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { Listing } from '../../lists/listing.ts';
-import type { EventPosition, EventStore } from '../events/event-store.ts';
+import type { EventPosition, EventStore, StoredEvent } from '../events/event-store.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { Replay } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
@@ -21,6 +27,8 @@ export interface Replays {
     readonly since: Date;
     readonly until: Date;
     readonly types: readonly EventType[];
+    /** Only events whose delivery failed or expired, and was not made up for. */
+    readonly only?: 'failed' | undefined;
   }): Promise<Replay>;
   /**
    * Sends the event of one delivery again, in a new delivery, which exists when this resolves. @returns the id of the
@@ -77,6 +85,25 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     return isNew ? replay : ((await replays.find(id)) ?? replay);
   };
 
+  /** The events whose first delivery failed or expired, and whose last replay did not make up for it. */
+  const withoutMadeUpFor = async (
+    found: readonly StoredEvent[],
+    { id: replayId, integrationId }: Replay,
+  ): Promise<StoredEvent[]> => {
+    const firsts = await deliveries.ends(found.map(({ id: eventId }) => deliveryId({ eventId, integrationId })));
+    const failed = found.flatMap((event) => {
+      const first = firsts.get(deliveryId({ eventId: event.id, integrationId }));
+      if (first === undefined || !isFailure(first.status)) return [];
+      // After a crash this replay may be the last one.
+      const last = first.replayId === undefined || first.replayId === replayId ? undefined : first.replayId;
+      return [{ event, last: last && deliveryId({ eventId: event.id, integrationId, replayId: last }) }];
+    });
+    const lasts = await deliveries.ends(failed.flatMap(({ last }) => last ?? []));
+    return failed
+      .filter(({ last }) => last === undefined || isFailure(lasts.get(last)?.status ?? 'failed'))
+      .map(({ event }) => event);
+  };
+
   /** The next events of a replay, and its progress after them. */
   const nextPage = async (
     replay: Replay,
@@ -94,8 +121,9 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
       integrations.find([integrationId]),
     ]);
     const received = found.filter(({ locationId }) => receivesFrom(integration?.locationIds, locationId));
+    const owed = source.only === undefined ? received : await withoutMadeUpFor(received, replay);
     return {
-      page: received.map((event) => deliveryOf(event, integrationId, replayId)),
+      page: owed.map((event) => deliveryOf(event, integrationId, replayId)),
       cursor: next ?? source.cursor,
       isLast: next === undefined,
     };
@@ -105,14 +133,18 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     const { page, cursor, isLast } = await nextPage(replay);
     // Deliveries come first: after a crash the same ones are created again.
     await deliveries.insertMissing(page, clock.now());
+    await deliveries.markReplayed(
+      page.map(({ eventId, integrationId }) => deliveryId({ eventId, integrationId })),
+      replay.id,
+    );
     const finishedAt = isLast ? clock.now() : undefined;
     const expiresAt = finishedAt === undefined ? undefined : new Date(finishedAt.getTime() + timing.retention);
     await replays.advance(replay, { cursor, deliveries: replay.deliveries + page.length, finishedAt }, expiresAt);
   };
 
   return {
-    async beginSpan({ id, integrationId, since, until, types }) {
-      const replay = await begin(id, integrationId, { kind: 'span', since, until, types, cursor: undefined });
+    async beginSpan({ id, integrationId, since, until, types, only }) {
+      const replay = await begin(id, integrationId, { kind: 'span', since, until, types, only, cursor: undefined });
       nudge(integrationId);
       return replay;
     },
@@ -133,4 +165,8 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
       return true;
     },
   };
+}
+
+function isFailure(status: DeliveryStatus): boolean {
+  return status === 'failed' || status === 'expired';
 }

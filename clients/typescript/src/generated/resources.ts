@@ -909,6 +909,9 @@ export interface ReplaysResource {
    * (compared in milliseconds) is an `invalid-request`. With an `until` in the future, the replay ends when it has sent
    * all events up to the present.
    *
+   * With `only: failed`, it sends the events whose delivery `failed` or `expired`, without those that a later resend or
+   * replay has delivered or is still sending.
+   *
    * Each event becomes a new delivery with the same event id, so a receiver that stores ids can recognise repetitions.
    * The replay runs in the background and continues after a restart. It waits while the integration is paused or
    * disabled. Events are kept for 30 days; older events are not sent.

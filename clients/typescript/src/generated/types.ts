@@ -1126,6 +1126,9 @@ export interface paths<Other = string & {}> {
          *     (compared in milliseconds) is an `invalid-request`. With an `until` in the future, the replay ends when it has sent
          *     all events up to the present.
          *
+         *     With `only: failed`, it sends the events whose delivery `failed` or `expired`, without those that a later resend or
+         *     replay has delivered or is still sending.
+         *
          *     Each event becomes a new delivery with the same event id, so a receiver that stores ids can recognise repetitions.
          *     The replay runs in the background and continues after a restart. It waits while the integration is paused or
          *     disabled. Events are kept for 30 days; older events are not sent.
@@ -4173,6 +4176,68 @@ export interface components<Other = string & {}> {
             error?: components<Other>["schemas"]["AttemptError"] | components<Other>["schemas"]["OtherValue"];
         };
         /**
+         * DeliveryId
+         * @description Id of a delivery (one event for one integration). A replay creates new deliveries.
+         * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
+         */
+        DeliveryId: string;
+        /**
+         * DeliveryStatus
+         * @description - `pending`: waits for its first attempt at `next_attempt_at`, which is never in the past.
+         *     - `retrying`: an attempt failed. It waits for the next one at `next_attempt_at`.
+         *     - `delivered`: the receiver answered with a 2xx status.
+         *     - `failed`: all attempts failed. You can resend it.
+         *     - `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.
+         *     - `expired`: it was held for 30 days and is no longer sent. You can resend it.
+         * @example delivered
+         * @enum {string}
+         */
+        DeliveryStatus: "pending" | "retrying" | "delivered" | "failed" | "held" | "expired";
+        /**
+         * FailingDelivery
+         * @description The newest delivery whose last attempt failed, with that attempt. Absent if the last attempt of the integration
+         *     succeeded or nothing was sent since it was changed, and in lists of integrations.
+         * @example {
+         *       "id": "b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164",
+         *       "status": "retrying",
+         *       "attempt_number": 3,
+         *       "started_at": "2026-11-09T12:30:41.307Z",
+         *       "status_code": 503,
+         *       "response_body": "The database of the kitchen is read-only."
+         *     }
+         */
+        FailingDelivery: {
+            id: components<Other>["schemas"]["DeliveryId"];
+            /**
+             * AnyFailingDeliveryStatus
+             * @description Status of the delivery.
+             * @example retrying
+             */
+            status: components<Other>["schemas"]["DeliveryStatus"] | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description Number of the attempt, from 1.
+             * @example 3
+             */
+            attempt_number: number;
+            started_at: components<Other>["schemas"]["Timestamp"];
+            /**
+             * @description HTTP status of the answer. Absent if there was no answer.
+             * @example 503
+             */
+            status_code?: number;
+            /**
+             * AnyFailingDeliveryError
+             * @description Why there was no complete answer. Absent if there was one.
+             * @example timeout
+             */
+            error?: components<Other>["schemas"]["AttemptError"] | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description The first 1,000 characters of the answer's body. Absent if there was no answer.
+             * @example The database of the kitchen is read-only.
+             */
+            response_body?: string;
+        };
+        /**
          * RetryingUntil
          * Format: date-time
          * @description The receiver keeps failing, so sending pauses until this time. After it, the next due delivery is sent. A test event
@@ -4264,6 +4329,7 @@ export interface components<Other = string & {}> {
              */
             consecutive_failures: number;
             last_error?: components<Other>["schemas"]["IntegrationError"];
+            failing_delivery?: components<Other>["schemas"]["FailingDelivery"];
             retrying_until?: components<Other>["schemas"]["RetryingUntil"];
             waiting?: components<Other>["schemas"]["WaitingDeliveries"];
             created_at: components<Other>["schemas"]["Timestamp"];
@@ -4376,18 +4442,13 @@ export interface components<Other = string & {}> {
              */
             consecutive_failures: number;
             last_error?: components<Other>["schemas"]["IntegrationError"];
+            failing_delivery?: components<Other>["schemas"]["FailingDelivery"];
             retrying_until?: components<Other>["schemas"]["RetryingUntil"];
             waiting?: components<Other>["schemas"]["WaitingDeliveries"];
             created_at: components<Other>["schemas"]["Timestamp"];
             updated_at: components<Other>["schemas"]["Timestamp"];
             secret?: components<Other>["schemas"]["IssuedSecret"];
         };
-        /**
-         * DeliveryId
-         * @description Id of a delivery (one event for one integration). A replay creates new deliveries.
-         * @example b6e20d87-4f1a-4c95-a3d8-90f7e5c2b164
-         */
-        DeliveryId: string;
         /**
          * EventId
          * @description Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.
@@ -4406,18 +4467,6 @@ export interface components<Other = string & {}> {
          * @example 8a6d3f92-e517-4b0c-84d9-1f2c7a5b0e63
          */
         ReplayId: string;
-        /**
-         * DeliveryStatus
-         * @description - `pending`: waits for its first attempt at `next_attempt_at`, which is never in the past.
-         *     - `retrying`: an attempt failed. It waits for the next one at `next_attempt_at`.
-         *     - `delivered`: the receiver answered with a 2xx status.
-         *     - `failed`: all attempts failed. You can resend it.
-         *     - `held`: the integration is paused or disabled. The delivery is sent when the integration is enabled.
-         *     - `expired`: it was held for 30 days and is no longer sent. You can resend it.
-         * @example delivered
-         * @enum {string}
-         */
-        DeliveryStatus: "pending" | "retrying" | "delivered" | "failed" | "held" | "expired";
         /**
          * AttemptCount
          * @description Number of attempts so far, including one in progress.
@@ -4749,6 +4798,13 @@ export interface components<Other = string & {}> {
             body: string;
         };
         /**
+         * ReplayedEvents
+         * @description `failed`: only events whose delivery failed or expired, and was not made up for since. All when left out.
+         * @example failed
+         * @enum {string}
+         */
+        ReplayedEvents: "failed";
+        /**
          * Replay
          * @description Past events that are sent again: those of a time span, or a single event if a delivery was resent.
          * @example {
@@ -4778,6 +4834,12 @@ export interface components<Other = string & {}> {
              * @example 2026-11-06T13:00:00.000Z
              */
             until?: string;
+            /**
+             * AnyReplayOnly
+             * @description Which events of the time span are sent. Absent if all are.
+             * @example failed
+             */
+            only?: components<Other>["schemas"]["ReplayedEvents"] | components<Other>["schemas"]["OtherValue"];
             /**
              * AnyReplayStatus
              * @description `running`: the service is still creating deliveries. `done`: all deliveries are created.
@@ -8820,8 +8882,8 @@ export interface components<Other = string & {}> {
          *     To change the secret, rotate it. To change the status, pause or enable the integration. `id`, `has_secret`,
          *     `secret_rotation`, `status`, `disabled_reason`, `disabled_at`, `warning`, `created_at` and `updated_at` cannot be
          *     changed; you can send them with their current values. `success_rate`, `last_attempt_at`, `last_success_at`,
-         *     `consecutive_failures`, `last_error`, `retrying_until` and `waiting` change all the time, so you can send them with
-         *     any value; they are ignored.
+         *     `consecutive_failures`, `last_error`, `failing_delivery`, `retrying_until` and `waiting` change all the time, so you
+         *     can send them with any value; they are ignored.
          * @example {
          *       "event_types": [
          *         "ORDER_PLACED"
@@ -8859,6 +8921,7 @@ export interface components<Other = string & {}> {
              */
             consecutive_failures?: number;
             last_error?: components<Other>["schemas"]["IgnoredObject"];
+            failing_delivery?: components<Other>["schemas"]["IgnoredObject"];
             retrying_until?: components<Other>["schemas"]["DateTimeInput"];
             waiting?: components<Other>["schemas"]["IgnoredObject"];
             created_at?: components<Other>["schemas"]["DateTimeInput"];
@@ -8907,12 +8970,14 @@ export interface components<Other = string & {}> {
          * @description Time span of the events to send again.
          * @example {
          *       "since": "2026-11-06T12:00:00Z",
-         *       "until": "2026-11-06T13:00:00Z"
+         *       "until": "2026-11-06T13:00:00Z",
+         *       "only": "failed"
          *     }
          */
         ReplayCreate: {
             since: components<Other>["schemas"]["Moment"];
             until?: components<Other>["schemas"]["Moment"];
+            only?: components<Other>["schemas"]["ReplayedEvents"];
         };
         /**
          * IntegrationStatistics

@@ -11,6 +11,7 @@ import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { versioned } from '../../shared/versioned.ts';
+import { FailingDelivery } from './failing-delivery.tsx';
 import { IntegrationActions, IntegrationFailure } from './integration-actions.tsx';
 import { IntegrationConfiguration } from './integration-configuration.tsx';
 import { IntegrationChart, IntegrationHealth } from './integration-health.tsx';
@@ -47,6 +48,9 @@ export function IntegrationScreen(): ReactNode {
       {integration !== undefined ? (
         <Stack gap="md">
           <IntegrationNotices integration={integration} />
+          {integration.failing_delivery !== undefined && (
+            <FailingDelivery integrationId={id} delivery={integration.failing_delivery} canManage={canManage} />
+          )}
           <IntegrationHealth integration={integration} />
           <Group gap="xs">
             <LinkButton variant="default" size="xs" to="/deliveries" search={{ integration_id: id }}>

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import { IconHistory } from '@tabler/icons-react';
@@ -11,10 +11,11 @@ import { useNotify } from '../../shared/notify.ts';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 
-/** `datetime-local` values: in the time zone of the browser, without seconds. */
+/** What is sent again. Times are `datetime-local` values: in the time zone of the browser, without seconds. */
 interface Span {
   since: string;
   until: string;
+  isOnlyFailed: boolean;
 }
 
 const anHour = 3_600_000;
@@ -27,18 +28,19 @@ export function NewReplay({ integrationId }: { integrationId: string }): ReactNo
   const notify = useNotify();
   const [isOpen, { open, close }] = useDisclosure(false);
   const form = useForm<Span>({
-    initialValues: { since: '', until: '' },
+    initialValues: { since: '', until: '', isOnlyFailed: false },
     validate: {
       since: (since) => (fromLocal(since) === undefined ? texts.sinceMissing : null),
       until: (until, { since }) => (until !== '' && until <= since ? texts.order : null),
     },
   });
   const start = useMutation({
-    mutationFn: ({ since, until }: Span) => {
+    mutationFn: ({ since, until, isOnlyFailed }: Span) => {
       const end = fromLocal(until);
       return gateway.replays.create(integrationId, {
         since: fromLocal(since) ?? since,
         ...(end !== undefined && { until: end }),
+        ...(isOnlyFailed && { only: 'failed' }),
       });
     },
     onSuccess: () => {
@@ -56,7 +58,11 @@ export function NewReplay({ integrationId }: { integrationId: string }): ReactNo
         leftSection={<IconHistory size={16} />}
         onClick={() => {
           start.reset();
-          form.setValues({ since: toLocal(new Date(Date.now() - anHour).toISOString()), until: '' });
+          form.setValues({
+            since: toLocal(new Date(Date.now() - anHour).toISOString()),
+            until: '',
+            isOnlyFailed: false,
+          });
           open();
         }}
       >
@@ -78,6 +84,11 @@ export function NewReplay({ integrationId }: { integrationId: string }): ReactNo
             <Text size="xs" c="dimmed">
               {texts.untilDescription}
             </Text>
+            <Checkbox
+              label={texts.onlyFailed}
+              description={texts.onlyFailedDescription}
+              {...form.getInputProps('isOnlyFailed', { type: 'checkbox' })}
+            />
             {start.isError && <ProblemAlert error={start.error} />}
             <Group justify="flex-end" gap="xs">
               <Button variant="default" onClick={close}>

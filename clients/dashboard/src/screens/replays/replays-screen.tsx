@@ -63,11 +63,12 @@ function useColumns(): Column<Schemas['Replay']>[] {
     {
       key: 'span',
       header: texts.columns.span,
-      cell: ({ since, until }) => (
+      cell: ({ since, until, only }) => (
         <Text size="sm">
           {since === undefined || until === undefined
             ? texts.single
             : `${format.dateTime(since)} – ${format.dateTime(until)}`}
+          {only !== undefined && ` · ${texts.onlyFailed}`}
         </Text>
       ),
     },

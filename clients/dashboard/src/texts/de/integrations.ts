@@ -144,6 +144,15 @@ export const integrations: Texts['integrations'] = {
     failed: 'Fehlgeschlagen',
     latency: 'Mittlere Latenz',
   },
+  failing: {
+    title: 'Letzter Fehler',
+    noAnswer: 'Keine Antwort',
+    status: (code) => `Antwort mit Status ${code}`,
+    answer: 'Antwort des Empfängers',
+    sendNow: 'Jetzt senden',
+    open: 'Zustellung anzeigen',
+    all: 'Alles Fehlgeschlagene senden',
+  },
   notices: {
     paused: 'Pausiert. Events werden bis zu 30 Tage angehalten und gesendet, wenn Sie die Integration aktivieren.',
     gone: 'Deaktiviert, weil der Empfänger mit 410 (Gone) geantwortet hat. Events werden bis zu 30 Tage angehalten. Berichtigen Sie die URL und aktivieren Sie dann die Integration.',

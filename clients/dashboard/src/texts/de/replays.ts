@@ -21,13 +21,17 @@ export const replays: Texts['replays'] = {
   },
   form: {
     title: 'Replay starten',
-    text: 'Alle Events dieses Zeitraums, deren Typ die Integration empfängt, werden noch einmal gesendet, ob zugestellt oder nicht.',
+    text: 'Alle Events dieses Zeitraums, deren Typ die Integration empfängt, werden noch einmal gesendet, ob zugestellt oder nicht, außer Sie wählen nur Fehlgeschlagenes.',
     since: 'Von',
     until: 'Bis',
     untilDescription: 'Leer lassen für alle Events bis jetzt.',
     sinceMissing: 'Wählen Sie den Beginn des Zeitraums.',
     order: 'Das Ende muss nach dem Beginn liegen.',
+    onlyFailed: 'Nur Fehlgeschlagenes',
+    onlyFailedDescription:
+      'Events, deren Zustellung endgültig fehlschlug oder verfiel und die seither nicht nachgeholt wurden.',
     submit: 'Replay starten',
   },
+  onlyFailed: 'nur Fehlgeschlagenes',
   started: 'Das Replay hat begonnen.',
 };

@@ -139,6 +139,15 @@ export const integrations = {
     failed: 'Failed',
     latency: 'Average latency',
   },
+  failing: {
+    title: 'Last failure',
+    noAnswer: 'No answer',
+    status: (code: string) => `Answered with status ${code}`,
+    answer: 'Answer of the receiver',
+    sendNow: 'Send now',
+    open: 'Show the delivery',
+    all: 'Send all that failed',
+  },
   notices: {
     paused: 'Paused. Events are held for up to 30 days and sent when you enable the integration.',
     gone: 'Disabled, because the receiver answered 410 (Gone). Events are held for up to 30 days. Correct the URL, then enable the integration.',

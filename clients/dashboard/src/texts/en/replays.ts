@@ -13,13 +13,16 @@ export const replays = {
   },
   form: {
     title: 'Replay events',
-    text: 'All events of this span whose types the integration receives are sent again, delivered or not.',
+    text: 'All events of this span whose types the integration receives are sent again, delivered or not, unless you choose only what failed.',
     since: 'From',
     until: 'Until',
     untilDescription: 'Leave it empty for all events up to now.',
     sinceMissing: 'Choose when the span begins.',
     order: 'The end must be after the beginning.',
+    onlyFailed: 'Only what failed',
+    onlyFailedDescription: 'Events whose delivery failed for good or expired, and that nothing has made up for since.',
     submit: 'Start replay',
   },
+  onlyFailed: 'only what failed',
   started: 'The replay has started.',
 };
