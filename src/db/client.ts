@@ -45,8 +45,6 @@ export interface ConnectOptions {
   uri: string;
   databaseName: string;
   log: DatabaseLog;
-  /** Connections at most; 50 by default, `maxPoolSize` in the URI wins. */
-  poolSize?: number;
   /** Milliseconds to keep trying at start; 30,000 by default. */
   startLimitMs?: number;
   observer?: DatabaseObserver;
@@ -98,11 +96,11 @@ async function writeAndRead(db: Db): Promise<void> {
   await collection.findOne(filter);
 }
 
-function createClient({ uri, poolSize = 50, isForLongCommands = false }: ConnectOptions): MongoClient {
+function createClient({ uri, isForLongCommands = false }: ConnectOptions): MongoClient {
   const stripped = withoutServiceOwnedOptions(uri);
   const defaults: MongoClientOptions = {
     appName: 'prompt-gateway',
-    maxPoolSize: poolSize,
+    maxPoolSize: 50,
     // By default the driver opens two connections at a time, so the first burst after a start or an outage would wait.
     maxConnecting: 5,
     // A stopped database must lead to a 503 within seconds, not after the driver's 30.

@@ -24,11 +24,12 @@ const idRanges = 0x1_0000;
 /** Documents of a source that are grouped. */
 const groupedMost = 1_000;
 
+/** The length from which the total of a list is estimated if no index has its conditions, so that each document is read. */
+const countedMostByDocument = 10_000;
+
 export interface PlainPagesOptions {
   /** The length from which the total of a list is estimated if it may be. */
   readonly countedMost?: number;
-  /** The same with conditions that no index has, so that each document has to be read. */
-  readonly countedMostByDocument?: number;
   /** Documents that are read for an estimate. */
   readonly sampledMost?: number;
 }
@@ -36,7 +37,7 @@ export interface PlainPagesOptions {
 /** Adds the reads of a server that reads in the order of an index. */
 export function withPlainPages(
   database: Database,
-  { countedMost = 100_000, countedMostByDocument = 10_000, sampledMost = 20_000 }: PlainPagesOptions = {},
+  { countedMost = 100_000, sampledMost = 20_000 }: PlainPagesOptions = {},
 ): PagedDatabase {
   const { fetch, ...reads } = createFetch(batchSize);
 

@@ -26,6 +26,7 @@ describe('prefersAsync', () => {
     'respond-asynchronously',
     'x-respond-async',
     'respond-async=no',
+    'respond-async="no"',
     'foo; respond-async',
     'foo=respond-async',
     'foo="bar, respond-async"',

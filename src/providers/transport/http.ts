@@ -1,7 +1,7 @@
 import type { Socket, TcpNetConnectOpts as ConnectOpts } from 'node:net';
 import { Readable } from 'node:stream';
 import { Agent, type buildConnector, type Dispatcher } from 'undici';
-import { StreamedResponse, type StreamLimits } from './streamed-response.ts';
+import { StreamedResponse } from './streamed-response.ts';
 import { ProviderHttpError, WholeResponse } from './whole-response.ts';
 import { toLookupFunction, type LookUp } from '../../outbound/look-up.ts';
 
@@ -55,11 +55,8 @@ export interface ProviderHttp {
 export interface ProviderHttpOptions {
   /** Open connections per origin. */
   readonly connections?: number;
-  /** Open connections of streams per origin. */
-  readonly streamConnections?: number;
   /** The longest response body that is read, in bytes. */
   readonly maxResponseBytes?: number;
-  readonly streamLimits?: StreamLimits;
   /** Time limit for opening a connection, in milliseconds. */
   readonly connectTimeout?: number;
   readonly lookUp: LookUp;
@@ -67,13 +64,12 @@ export interface ProviderHttpOptions {
 
 const defaultOptions = {
   connections: 256,
-  streamConnections: 2_000,
   // Below the limit of an idempotency record, so that every answer that was paid for can be stored.
   maxResponseBytes: 4 * 1024 * 1024,
-  // An event carries as much as a whole answer at most. Amazon's frames carry a word or two in 200 bytes.
-  streamLimits: { maxEventBytes: 4 * 1024 * 1024, maxOtherBytes: 64 * 1024 * 1024 },
   connectTimeout: 5_000,
 };
+/** Open connections of streams per origin. */
+const streamConnections = 2_000;
 
 /**
  * Creates a `fetch` over a shared pool of kept-alive connections.
@@ -84,10 +80,7 @@ const defaultOptions = {
  * its `fetch` costs three times the CPU.
  */
 export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
-  const { connections, streamConnections, maxResponseBytes, streamLimits, connectTimeout, lookUp } = {
-    ...defaultOptions,
-    ...options,
-  };
+  const { connections, maxResponseBytes, connectTimeout, lookUp } = { ...defaultOptions, ...options };
   const createAgent = (perOrigin: number, connect: object = {}): Agent =>
     new Agent({
       connections: perOrigin,
@@ -147,7 +140,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
     ),
     streamFetch: createFetch(streamAgent, (signal, resolve, reject) => {
       const whole = new WholeResponse(maxResponseBytes, signal, resolve, reject);
-      return new StreamedResponse(streamLimits, signal, resolve, whole);
+      return new StreamedResponse(signal, resolve, whole);
     }),
     async close() {
       await Promise.all([agent.close(), streamAgent.close()]);

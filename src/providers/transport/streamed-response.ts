@@ -2,12 +2,13 @@ import type { Dispatcher } from 'undici';
 import type { WholeResponse } from './whole-response.ts';
 import { ProviderHttpError, toHeaderMap } from './whole-response.ts';
 
-export interface StreamLimits {
-  /** The longest event of an event stream, in bytes. The packages keep an event until its end. */
-  readonly maxEventBytes: number;
-  /** The longest body that is no event stream, in bytes. */
-  readonly maxOtherBytes: number;
-}
+/**
+ * The longest event of an event stream, in bytes: an event carries as much as a whole answer at most. The packages keep
+ * an event until its end.
+ */
+const maxEventBytes = 4 * 1024 * 1024;
+/** The longest body that is no event stream, in bytes. Amazon's frames carry a word or two in 200 bytes. */
+const maxOtherBytes = 64 * 1024 * 1024;
 
 /** From this many bytes that nobody has read yet, the connection is not read until there are fewer. */
 const mostUnreadBytes = 4_096;
@@ -20,20 +21,13 @@ const pieceBytes = 4_096;
  * every response to `fetch`.
  */
 export class StreamedResponse implements Dispatcher.DispatchHandler {
-  readonly #limits: StreamLimits;
   readonly #signal: AbortSignal | undefined;
   readonly #resolve: (response: Response) => void;
   readonly #whole: WholeResponse;
   #body: BodyStream | undefined;
   #controller: Dispatcher.DispatchController | undefined;
 
-  constructor(
-    limits: StreamLimits,
-    signal: AbortSignal | undefined,
-    resolve: (response: Response) => void,
-    whole: WholeResponse,
-  ) {
-    this.#limits = limits;
+  constructor(signal: AbortSignal | undefined, resolve: (response: Response) => void, whole: WholeResponse) {
     this.#signal = signal;
     this.#resolve = resolve;
     this.#whole = whole;
@@ -57,7 +51,7 @@ export class StreamedResponse implements Dispatcher.DispatchHandler {
     this.#whole.settle(() => {
       const map = toHeaderMap(headers);
       const isEventStream = /^text\/event-stream\b/i.test(map.get('content-type') ?? '');
-      const body = new BodyStream(controller, status, isEventStream, this.#limits);
+      const body = new BodyStream(controller, status, isEventStream);
       this.#body = body;
       this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
       const response = { status, statusText, ok: true, headers: map, body: body.stream };
@@ -94,7 +88,6 @@ class BodyStream {
   readonly #connection: Dispatcher.DispatchController;
   readonly #status: number;
   readonly #isEventStream: boolean;
-  readonly #limits: StreamLimits;
   readonly #unread: Buffer[] = [];
   #unreadBytes = 0;
   #reader: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -107,11 +100,10 @@ class BodyStream {
   #bytes = 0;
   #endedWithNewline = false;
 
-  constructor(connection: Dispatcher.DispatchController, status: number, isEventStream: boolean, limits: StreamLimits) {
+  constructor(connection: Dispatcher.DispatchController, status: number, isEventStream: boolean) {
     this.#connection = connection;
     this.#status = status;
     this.#isEventStream = isEventStream;
-    this.#limits = limits;
     this.stream = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -196,7 +188,7 @@ class BodyStream {
   #isTooLarge(chunk: Buffer): boolean {
     if (!this.#isEventStream) {
       this.#bytes += chunk.length;
-      return this.#bytes > this.#limits.maxOtherBytes;
+      return this.#bytes > maxOtherBytes;
     }
     // An empty line ends an event. It can be divided between two chunks.
     const [firstByte] = chunk;
@@ -204,7 +196,7 @@ class BodyStream {
     const last = Math.max(...ends, this.#endedWithNewline && isNewline(firstByte) ? 0 : -1);
     this.#bytes = last === -1 ? this.#bytes + chunk.length : chunk.length - last;
     this.#endedWithNewline = isNewline(chunk.at(-1));
-    return this.#bytes > this.#limits.maxEventBytes;
+    return this.#bytes > maxEventBytes;
   }
 }
 
