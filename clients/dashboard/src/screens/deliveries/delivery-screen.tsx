@@ -1,4 +1,4 @@
-import { Alert, Button, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconInfoCircle, IconRepeat } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
@@ -15,6 +15,7 @@ import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Section } from '../../shared/section.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { AttemptList } from './attempt-list.tsx';
 import { DeliveryStatus } from './delivery-status.tsx';
@@ -81,17 +82,12 @@ export function DeliveryScreen(): ReactNode {
           <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md" style={{ alignItems: 'start' }}>
             <Stack gap="md">
               <Facts delivery={delivery} />
-              <Paper withBorder p="lg" component="section">
-                <Stack gap="sm">
-                  <Title order={2} size="h4">
-                    {texts.detail.body}
-                  </Title>
-                  <Text c="dimmed" size="sm">
-                    {texts.detail.bodyText}
-                  </Text>
-                  <JsonView value={delivery.body} label={texts.detail.body} />
-                </Stack>
-              </Paper>
+              <Section title={texts.detail.body}>
+                <Text c="dimmed" size="sm">
+                  {texts.detail.bodyText}
+                </Text>
+                <JsonView value={delivery.body} label={texts.detail.body} />
+              </Section>
             </Stack>
             <Stack gap="sm" component="section">
               <Title order={2} size="h4">
@@ -137,44 +133,39 @@ function Facts({ delivery }: { delivery: Schemas['Delivery'] }): ReactNode {
   });
   const target = delivery.target_id;
   return (
-    <Paper withBorder p="lg" component="section">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          {texts.facts}
-        </Title>
-        <FactTable
-          facts={[
-            {
-              label: texts.integration,
-              value: (
-                <TextLink to="/integrations/$id" params={{ id: integration_id }} size="sm">
-                  {integration.data?.name ?? integration_id}
+    <Section title={texts.facts}>
+      <FactTable
+        facts={[
+          {
+            label: texts.integration,
+            value: (
+              <TextLink to="/integrations/$id" params={{ id: integration_id }} size="sm">
+                {integration.data?.name ?? integration_id}
+              </TextLink>
+            ),
+          },
+          { label: texts.event, value: <CopyableId value={event_id} label={texts.event} /> },
+          target !== undefined && {
+            label: texts.target,
+            value: (
+              <>
+                <CopyableId value={target} label={texts.target} />
+                <br />
+                <TextLink to="/deliveries" search={{ target_id: target }} size="xs">
+                  {texts.sameTarget}
                 </TextLink>
-              ),
-            },
-            { label: texts.event, value: <CopyableId value={event_id} label={texts.event} /> },
-            target !== undefined && {
-              label: texts.target,
-              value: (
-                <>
-                  <CopyableId value={target} label={texts.target} />
-                  <br />
-                  <TextLink to="/deliveries" search={{ target_id: target }} size="xs">
-                    {texts.sameTarget}
-                  </TextLink>
-                </>
-              ),
-            },
-            replay_id !== undefined && {
-              label: texts.replay,
-              value: <CopyableId value={replay_id} label={texts.replay} />,
-            },
-            { label: texts.created, value: <RelativeTime value={created_at} /> },
-            delivered_at !== undefined && { label: texts.delivered, value: <RelativeTime value={delivered_at} /> },
-            next_attempt_at !== undefined && { label: texts.next, value: <RelativeTime value={next_attempt_at} /> },
-          ]}
-        />
-      </Stack>
-    </Paper>
+              </>
+            ),
+          },
+          replay_id !== undefined && {
+            label: texts.replay,
+            value: <CopyableId value={replay_id} label={texts.replay} />,
+          },
+          { label: texts.created, value: <RelativeTime value={created_at} /> },
+          delivered_at !== undefined && { label: texts.delivered, value: <RelativeTime value={delivered_at} /> },
+          next_attempt_at !== undefined && { label: texts.next, value: <RelativeTime value={next_attempt_at} /> },
+        ]}
+      />
+    </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { Badge, Code, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { Badge, Code, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
@@ -7,6 +7,7 @@ import { useScope } from '../../app/session-context.ts';
 import { CopyButton } from '../../shared/copy.tsx';
 import { FactTable } from '../../shared/fact-table.tsx';
 import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Section } from '../../shared/section.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 
 /** How an integration is set up. */
@@ -14,59 +15,54 @@ export function IntegrationConfiguration({ integration }: { integration: Schemas
   const { detail: texts, form } = useTexts().integrations;
   const { url, event_types, location_ids, headers, created_at, updated_at } = integration;
   return (
-    <Paper withBorder p="lg" component="section">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          {texts.configuration}
-        </Title>
-        <FactTable
-          facts={[
-            {
-              label: texts.url,
-              value: (
-                <Group gap={4} wrap="nowrap">
-                  <Text size="sm">{url}</Text>
-                  <CopyButton value={url} label={texts.url} size="xs" />
-                </Group>
-              ),
-            },
-            {
-              label: texts.eventTypes,
-              value: (
-                <Group gap={6}>
-                  {event_types.map((type) => (
-                    <Badge key={type} variant="default" tt="none" fw={500} ff="monospace" radius="sm">
-                      {type}
-                    </Badge>
+    <Section title={texts.configuration}>
+      <FactTable
+        facts={[
+          {
+            label: texts.url,
+            value: (
+              <Group gap={4} wrap="nowrap">
+                <Text size="sm">{url}</Text>
+                <CopyButton value={url} label={texts.url} size="xs" />
+              </Group>
+            ),
+          },
+          {
+            label: texts.eventTypes,
+            value: (
+              <Group gap={6}>
+                {event_types.map((type) => (
+                  <Badge key={type} variant="default" tt="none" fw={500} ff="monospace" radius="sm">
+                    {type}
+                  </Badge>
+                ))}
+              </Group>
+            ),
+          },
+          {
+            label: texts.locations,
+            value: location_ids === undefined ? form.allLocations : <LocationNames ids={location_ids} />,
+          },
+          {
+            label: texts.headers,
+            value:
+              Object.keys(headers).length === 0 ? (
+                texts.noHeaders
+              ) : (
+                <Stack gap={4}>
+                  {Object.entries(headers).map(([name, value]) => (
+                    <Code key={name} style={{ whiteSpace: 'normal' }}>
+                      {name}: {value}
+                    </Code>
                   ))}
-                </Group>
+                </Stack>
               ),
-            },
-            {
-              label: texts.locations,
-              value: location_ids === undefined ? form.allLocations : <LocationNames ids={location_ids} />,
-            },
-            {
-              label: texts.headers,
-              value:
-                Object.keys(headers).length === 0 ? (
-                  texts.noHeaders
-                ) : (
-                  <Stack gap={4}>
-                    {Object.entries(headers).map(([name, value]) => (
-                      <Code key={name} style={{ whiteSpace: 'normal' }}>
-                        {name}: {value}
-                      </Code>
-                    ))}
-                  </Stack>
-                ),
-            },
-            { label: texts.created, value: <RelativeTime value={created_at} /> },
-            { label: texts.updated, value: <RelativeTime value={updated_at} /> },
-          ]}
-        />
-      </Stack>
-    </Paper>
+          },
+          { label: texts.created, value: <RelativeTime value={created_at} /> },
+          { label: texts.updated, value: <RelativeTime value={updated_at} /> },
+        ]}
+      />
+    </Section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
@@ -6,6 +6,7 @@ import { gateway } from '../../app/gateway.ts';
 import { ConfirmDialog } from '../../shared/confirm-dialog.tsx';
 import { useNotify } from '../../shared/notify.ts';
 import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Section } from '../../shared/section.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { versioned } from '../../shared/versioned.ts';
 import { IssuedSecret } from './issued-secret.tsx';
@@ -61,18 +62,43 @@ export function SecretRotation({
   });
 
   return (
-    <Paper withBorder p="lg" component="section">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          {texts.title}
-        </Title>
-        {pending === undefined ? (
-          <>
-            <Text c="dimmed" size="sm">
-              {has_secret ? texts.present : texts.none}
+    <Section title={texts.title}>
+      {pending === undefined ? (
+        <>
+          <Text c="dimmed" size="sm">
+            {has_secret ? texts.present : texts.none}
+          </Text>
+          {canManage && (
+            <Group>
+              <Button
+                variant="default"
+                size="xs"
+                onClick={() => {
+                  ask('begin');
+                }}
+              >
+                {has_secret ? texts.begin : texts.beginFirst}
+              </Button>
+            </Group>
+          )}
+        </>
+      ) : (
+        <Alert color="accent" title={texts.pendingTitle}>
+          <Stack gap="sm">
+            <Text size="sm">{texts.pendingText}</Text>
+            <Text size="sm" c="dimmed">
+              {texts.started} <RelativeTime value={pending.started_at} />
             </Text>
             {canManage && (
-              <Group>
+              <Group gap="xs">
+                <Button
+                  size="xs"
+                  onClick={() => {
+                    ask('finish');
+                  }}
+                >
+                  {texts.finish}
+                </Button>
                 <Button
                   variant="default"
                   size="xs"
@@ -80,53 +106,23 @@ export function SecretRotation({
                     ask('begin');
                   }}
                 >
-                  {has_secret ? texts.begin : texts.beginFirst}
+                  {texts.again}
+                </Button>
+                <Button
+                  variant="default"
+                  size="xs"
+                  loading={cancel.isPending}
+                  onClick={() => {
+                    cancel.mutate();
+                  }}
+                >
+                  {texts.cancel}
                 </Button>
               </Group>
             )}
-          </>
-        ) : (
-          <Alert color="accent" title={texts.pendingTitle}>
-            <Stack gap="sm">
-              <Text size="sm">{texts.pendingText}</Text>
-              <Text size="sm" c="dimmed">
-                {texts.started} <RelativeTime value={pending.started_at} />
-              </Text>
-              {canManage && (
-                <Group gap="xs">
-                  <Button
-                    size="xs"
-                    onClick={() => {
-                      ask('finish');
-                    }}
-                  >
-                    {texts.finish}
-                  </Button>
-                  <Button
-                    variant="default"
-                    size="xs"
-                    onClick={() => {
-                      ask('begin');
-                    }}
-                  >
-                    {texts.again}
-                  </Button>
-                  <Button
-                    variant="default"
-                    size="xs"
-                    loading={cancel.isPending}
-                    onClick={() => {
-                      cancel.mutate();
-                    }}
-                  >
-                    {texts.cancel}
-                  </Button>
-                </Group>
-              )}
-            </Stack>
-          </Alert>
-        )}
-      </Stack>
+          </Stack>
+        </Alert>
+      )}
       <ConfirmDialog
         isOpen={question === 'begin'}
         onClose={close}
@@ -178,6 +174,6 @@ export function SecretRotation({
           </Stack>
         )}
       </Modal>
-    </Paper>
+    </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { Badge, Group, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Badge, Group, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -14,6 +14,7 @@ import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Section } from '../../shared/section.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { versioned } from '../../shared/versioned.ts';
 import { FiscalDays } from './fiscal-days.tsx';
@@ -104,59 +105,49 @@ function Facts({ location }: { location: Schemas['Location'] }): ReactNode {
   const percent = (partsPerMillion: number): string =>
     format.number(partsPerMillion / 1_000_000, { style: 'percent', maximumFractionDigits: 4 });
   return (
-    <Paper withBorder p="lg" component="section">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          {texts.facts}
-        </Title>
-        <FactTable
-          facts={[
-            { label: form.currency, value: currency },
-            { label: form.timezone, value: timezone },
-            { label: form.fiscalDayEnd, value: fiscal_day_end },
-            { label: form.tax, value: percent(tax_rate_ppm) },
-            { label: form.fee, value: percent(fee_rate_ppm) },
-            { label: columns.created, value: <RelativeTime value={created_at} /> },
-            { label: texts.updated, value: <RelativeTime value={updated_at} /> },
-          ]}
-        />
-      </Stack>
-    </Paper>
+    <Section title={texts.facts}>
+      <FactTable
+        facts={[
+          { label: form.currency, value: currency },
+          { label: form.timezone, value: timezone },
+          { label: form.fiscalDayEnd, value: fiscal_day_end },
+          { label: form.tax, value: percent(tax_rate_ppm) },
+          { label: form.fee, value: percent(fee_rate_ppm) },
+          { label: columns.created, value: <RelativeTime value={created_at} /> },
+          { label: texts.updated, value: <RelativeTime value={updated_at} /> },
+        ]}
+      />
+    </Section>
   );
 }
 
 function Zones({ location: { zones } }: { location: Schemas['Location'] }): ReactNode {
   const { detail: texts } = useTexts().locations;
   return (
-    <Paper withBorder p="lg" component="section">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          {texts.zones}
-        </Title>
-        {zones.length === 0 ? (
-          <Text c="dimmed">{texts.noZones}</Text>
-        ) : (
-          zones.map((zone) => (
-            <Stack key={zone.id} gap={6}>
-              <Text fw={500} size="sm" style={{ overflowWrap: 'anywhere' }}>
-                {zone.name}
-              </Text>
-              <Group gap={6}>
-                {zone.spots.map((spot) => (
-                  <Badge key={spot.id} variant="default" tt="none" fw={500} radius="sm" maw="100%">
-                    {spot.name}
-                  </Badge>
-                ))}
-                {zone.spots.length === 0 && (
-                  <Text c="dimmed" size="sm">
-                    {texts.noSpots}
-                  </Text>
-                )}
-              </Group>
-            </Stack>
-          ))
-        )}
-      </Stack>
-    </Paper>
+    <Section title={texts.zones}>
+      {zones.length === 0 ? (
+        <Text c="dimmed">{texts.noZones}</Text>
+      ) : (
+        zones.map((zone) => (
+          <Stack key={zone.id} gap={6}>
+            <Text fw={500} size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {zone.name}
+            </Text>
+            <Group gap={6}>
+              {zone.spots.map((spot) => (
+                <Badge key={spot.id} variant="default" tt="none" fw={500} radius="sm" maw="100%">
+                  {spot.name}
+                </Badge>
+              ))}
+              {zone.spots.length === 0 && (
+                <Text c="dimmed" size="sm">
+                  {texts.noSpots}
+                </Text>
+              )}
+            </Group>
+          </Stack>
+        ))
+      )}
+    </Section>
   );
 }

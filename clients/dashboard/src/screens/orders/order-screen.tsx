@@ -1,4 +1,4 @@
-import { Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
@@ -12,6 +12,7 @@ import { TextLink } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { RelativeTime } from '../../shared/relative-time.tsx';
+import { Section } from '../../shared/section.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { useLocations } from '../../shared/use-locations.ts';
 import { OrderActions } from './order-actions.tsx';
@@ -66,41 +67,36 @@ function Facts({ order }: { order: Schemas['Order'] }): ReactNode {
   const locations = useLocations();
   const { location_id, spot, reference_id, note, created_at, completed_at, canceled_at, fiscal_day } = order;
   return (
-    <Paper withBorder p="lg" component="section">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          {texts.facts}
-        </Title>
-        <FactTable
-          facts={[
-            {
-              label: texts.location,
-              value: canReadCatalog ? (
-                <TextLink to="/locations/$id" params={{ id: location_id }} size="sm">
-                  {locations.nameOf(location_id)}
-                </TextLink>
-              ) : (
-                <CopyableId value={location_id} label={texts.location} />
-              ),
-            },
-            spot !== undefined && { label: texts.spot, value: texts.spotOf(spot.name, spot.zone_name) },
-            reference_id !== undefined && { label: texts.reference, value: reference_id },
-            note !== undefined && {
-              label: texts.note,
-              value: (
-                <Text size="sm" style={{ whiteSpace: 'pre-wrap' }}>
-                  {note}
-                </Text>
-              ),
-            },
-            { label: texts.created, value: <RelativeTime value={created_at} /> },
-            completed_at !== undefined && { label: texts.completed, value: <RelativeTime value={completed_at} /> },
-            canceled_at !== undefined && { label: texts.canceled, value: <RelativeTime value={canceled_at} /> },
-            fiscal_day !== undefined && { label: texts.fiscalDay, value: fiscal_day },
-          ]}
-        />
-      </Stack>
-    </Paper>
+    <Section title={texts.facts}>
+      <FactTable
+        facts={[
+          {
+            label: texts.location,
+            value: canReadCatalog ? (
+              <TextLink to="/locations/$id" params={{ id: location_id }} size="sm">
+                {locations.nameOf(location_id)}
+              </TextLink>
+            ) : (
+              <CopyableId value={location_id} label={texts.location} />
+            ),
+          },
+          spot !== undefined && { label: texts.spot, value: texts.spotOf(spot.name, spot.zone_name) },
+          reference_id !== undefined && { label: texts.reference, value: reference_id },
+          note !== undefined && {
+            label: texts.note,
+            value: (
+              <Text size="sm" style={{ whiteSpace: 'pre-wrap' }}>
+                {note}
+              </Text>
+            ),
+          },
+          { label: texts.created, value: <RelativeTime value={created_at} /> },
+          completed_at !== undefined && { label: texts.completed, value: <RelativeTime value={completed_at} /> },
+          canceled_at !== undefined && { label: texts.canceled, value: <RelativeTime value={canceled_at} /> },
+          fiscal_day !== undefined && { label: texts.fiscalDay, value: fiscal_day },
+        ]}
+      />
+    </Section>
   );
 }
 
@@ -109,13 +105,8 @@ function Metadata({ metadata = {} }: { metadata: Schemas['Order']['metadata'] })
   const entries = Object.entries(metadata);
   if (entries.length === 0) return null;
   return (
-    <Paper withBorder p="lg" component="section">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          {texts.metadata}
-        </Title>
-        <FactTable facts={entries.map(([label, value]) => ({ label, value }))} />
-      </Stack>
-    </Paper>
+    <Section title={texts.metadata}>
+      <FactTable facts={entries.map(([label, value]) => ({ label, value }))} />
+    </Section>
   );
 }
