@@ -2,10 +2,12 @@ import type { components } from '../../generated/types.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Message } from '../providers/language-model.ts';
 import type { PromptContent } from '../prompts/prompt.ts';
+import { oncePerObject } from '../runtime/once-per-object.ts';
 import {
   MissingVariablesError,
   RenderedPromptTooLargeError,
   renderMessages,
+  templatesOf,
   type Message as TemplateMessage,
 } from '../templates/render.ts';
 
@@ -57,12 +59,15 @@ function placeOf(name: string): { detail: string; pointer: string } {
   return { detail: 'is not declared or used by the prompt', pointer: `#/variables/${name}` };
 }
 
+/** A version of a prompt never changes, so its templates are parsed once. */
+const parsed = oncePerObject(templatesOf);
+
 function render(
   { messages, variables: declared }: Pick<PromptContent, 'messages' | 'variables'>,
   variables: Readonly<Record<string, unknown>> | undefined,
 ): RenderedPrompt {
   try {
-    const { messages: rendered, unknown } = renderMessages(messages, declared, variables);
+    const { messages: rendered, unknown } = renderMessages(messages, declared, variables, undefined, parsed(messages));
     return { messages: rendered.map(toMessage), unknown };
   } catch (error) {
     // Both messages contain only names and numbers, never a value.

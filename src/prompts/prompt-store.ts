@@ -1,10 +1,13 @@
-import type { Collection, Filter } from 'mongodb';
+import { LRUCache } from 'lru-cache';
+import { BSON, type Collection, type Db, type Filter } from 'mongodb';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase } from '../db/pages.ts';
+import { readByValue } from '../db/raw-reads.ts';
 import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
 import { gatherReads } from '../runtime/gathered-reads.ts';
+import { oncePerObject } from '../runtime/once-per-object.ts';
 import { createArchive, numberedEntries, type Archive } from './archive-store.ts';
 import { contentFields, currentVersion, promptFields } from './prompt.ts';
 import type { ListedVersion, Prompt, PromptName, PromptVersion } from './prompt.ts';
@@ -80,6 +83,8 @@ export const promptIndexes: readonly CollectionIndexes[] = [
   },
 ];
 
+/** Bytes of the documents that are remembered with what was made of them. */
+const rememberedBytes = 8 * 1024 * 1024;
 /** Prompts that one command reads. With more, SecantusDB takes longer than with separate commands. */
 const readTogether = 32;
 /** Bytes after which no further documents are fetched together: each can have a megabyte. */
@@ -91,7 +96,10 @@ const deletingAtOnce = 500;
 export function createPromptStore(database: PagedDatabase): PromptStore {
   const prompts: Collection<PromptDocument> = database.db.collection(promptsName);
   const versions: Collection<VersionDocument> = database.db.collection(versionsName);
-  const find = gatherReads((slugsOrIds) => findAll(prompts, slugsOrIds), fromPromptDocument, { largest: readTogether });
+  const parse = createParser();
+  const find = gatherReads((keys) => findAll(database.db, keys, parse), oncePerObject(fromPromptDocument), {
+    largest: readTogether,
+  });
   const { pages } = database;
   const listByTime = pages.listsOf(fromPromptDocument, { largeFrom });
   const listNames = pages.listsOf<PromptDocument, PromptName>(toPromptName, { projection: { slug: 1, created_at: 1 } });
@@ -189,23 +197,36 @@ function toPromptName({ slug, created_at }: Pick<PromptDocument, 'slug' | 'creat
   return { slug, createdAt: created_at };
 }
 
+/**
+ * Parses documents. The same bytes give the same object, so that everything that follows from a prompt is made once,
+ * although each request reads it.
+ */
+function createParser(): (bytes: Uint8Array) => PromptDocument {
+  const known = new LRUCache<string, PromptDocument>({
+    maxSize: rememberedBytes,
+    sizeCalculation: (_document, text) => text.length,
+  });
+  return (bytes) => {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+    let document = known.get(text);
+    if (document === undefined) known.set(text, (document = BSON.deserialize(bytes) as PromptDocument));
+    return document;
+  };
+}
+
 /** Finds prompts by their ids and slugs, in two commands: a filter with both walks the collection on some servers. */
 async function findAll(
-  prompts: Collection<PromptDocument>,
+  db: Db,
   slugsOrIds: readonly string[],
-): Promise<Map<string, PromptDocument>> {
+  parse: (bytes: Uint8Array) => PromptDocument,
+): Promise<ReadonlyMap<string, PromptDocument>> {
   const ids = slugsOrIds.filter(isPromptId);
   const slugs = slugsOrIds.filter((slugOrId) => !isPromptId(slugOrId));
-  const documents = (filter: Filter<PromptDocument>): Promise<PromptDocument[]> =>
-    read(() => prompts.find(filter).toArray());
   const [byId, bySlug] = await Promise.all([
-    ids.length === 0 ? [] : documents({ _id: { $in: ids } }),
-    slugs.length === 0 ? [] : documents({ slug: { $in: slugs } }),
+    readByValue(db, { collection: promptsName, field: '_id' }, ids, parse),
+    readByValue(db, { collection: promptsName, field: 'slug' }, slugs, parse),
   ]);
-  return new Map([
-    ...byId.map((document) => [document._id, document] as const),
-    ...bySlug.map((document) => [document.slug, document] as const),
-  ]);
+  return new Map([...byId, ...bySlug]);
 }
 
 /** Matches prompts whose name, slug or description contains the text in any case. */

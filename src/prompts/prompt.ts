@@ -4,6 +4,7 @@ import type { Change, Difference, New, None, Shown, Thing, Undeclared } from '..
 import { flag, integer, json, list, moment, same, text, type Kind } from '../fields/kinds.ts';
 import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/language-model.ts';
 import type { Message, VariableDefinition, VariableDefinitions } from '../templates/render.ts';
+import { oncePerObject } from '../runtime/once-per-object.ts';
 import { labelDeletion, labelList } from './labels/label.ts';
 import { testSettings } from './test-settings.ts';
 
@@ -170,10 +171,10 @@ export interface ListedVersion {
 }
 
 /** The latest version of a prompt, which is stored in the prompt. */
-export function currentVersion(prompt: Prompt): PromptVersion {
+export const currentVersion: (prompt: Prompt) => PromptVersion = oncePerObject((prompt) => {
   const { id: promptId, version, versionCreatedAt: createdAt } = prompt;
   return { promptId, version, content: contentFields.pick(prompt), createdAt };
-}
+});
 
 /** Copies a message member by member. */
 function toMessage({ role, content }: Message): Schemas['MessageInput'] {

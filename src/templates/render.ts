@@ -54,6 +54,7 @@ export interface Rendering<Role extends string = Message['role']> {
  *
  * @param declared the prompt's variable definitions
  * @param supplied the caller's values as `JSON.parse` made them; names are looked up as own properties only
+ * @param templates what `templatesOf` returned for these messages
  * @throws MissingVariablesError naming every missing variable of all messages
  * @throws RenderedPromptTooLargeError before a text of that size is built
  */
@@ -62,14 +63,19 @@ export function renderMessages<Role extends string>(
   declared: VariableDefinitions | undefined,
   supplied: Readonly<Record<string, unknown>> | undefined,
   limits: RenderLimits = defaultRenderLimits,
+  templates: readonly Template[] = templatesOf(messages),
 ): Rendering<Role> {
-  const templates = messages.flatMap(({ content }) => textsOf(content)).map((text) => parseTemplate(text));
   const { texts, unknown } = renderTemplates(templates, declared, supplied, limits);
   const rendered = texts.values();
   return {
     messages: messages.map(({ role, content }) => ({ role, content: withTexts(content, rendered) })),
     unknown,
   };
+}
+
+/** Parses the texts and addresses of messages, in their order. */
+export function templatesOf(messages: readonly Pick<Message, 'content'>[]): Template[] {
+  return messages.flatMap(({ content }) => textsOf(content)).map((text) => parseTemplate(text));
 }
 
 /** The texts and addresses of a content, in their order. */
