@@ -1,20 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Distribution, Sum } from './series.ts';
 
-/**
- * The series of a metric by the values of its labels, in the order of their names. prom-client sorts and joins the labels
- * each time, which costs more than the observation, so each series is cached. There must be few values.
- */
+/** The series of a metric by the values of its labels, in the order of their names. There must be few values. */
 type SeriesOf<Series> = (...values: string[]) => Series;
 
 /** Creates metrics in a registry. */
 export interface MetricSet {
-  counter(name: string, help: string, ...labelNames: string[]): SeriesOf<Counter.Internal>;
-  histogram(
-    name: string,
-    help: string,
-    buckets: number[],
-    ...labelNames: string[]
-  ): SeriesOf<Histogram.Internal<string>>;
+  counter(name: string, help: string, ...labelNames: string[]): SeriesOf<Sum>;
+  histogram(name: string, help: string, buckets: number[], ...labelNames: string[]): SeriesOf<Distribution>;
   gauge(name: string, help: string, ...labelNames: string[]): SeriesOf<Gauge.Internal<string>>;
   /** A gauge that is read when the metrics are rendered. @param read the values, by that of the label if it has one */
   reading(
@@ -25,13 +18,44 @@ export interface MetricSet {
   ): void;
 }
 
+/**
+ * Counters and histograms add up here and are handed over when they are rendered: prom-client looks up the series and
+ * the bucket by texts for each observation, and an invocation makes ten.
+ */
 export function metricSet(registry: Registry): MetricSet {
   const registers = [registry];
   return {
-    counter: (name, help, ...labelNames) => seriesOf(new Counter({ name, help, labelNames, registers })),
-    histogram: (name, help, buckets, ...labelNames) =>
-      seriesOf(new Histogram({ name, help, labelNames, buckets, registers })),
-    gauge: (name, help, ...labelNames) => seriesOf(new Gauge({ name, help, labelNames, registers })),
+    counter(name, help, ...labelNames) {
+      const series = new Map<string, Sum>();
+      new Counter({
+        name,
+        help,
+        labelNames,
+        registers,
+        collect() {
+          this.reset();
+          for (const { labels, total } of series.values()) this.inc(labels, total);
+        },
+      });
+      return seriesIn(series, (values) => new Sum(byName(labelNames, values)));
+    },
+    histogram(name, help, buckets, ...labelNames) {
+      const series = new Map<string, Distribution>();
+      const of = seriesIn(series, (values) => new Distribution(byName(labelNames, values), buckets));
+      if (labelNames.length === 0) of();
+      class Rendered extends Histogram {
+        /** What the registry reads. */
+        getForPromString(): object {
+          return { name, help, type: 'histogram', values: [...series.values()].flatMap((one) => one.values(name)) };
+        }
+      }
+      new Rendered({ name, help, labelNames, registers });
+      return of;
+    },
+    gauge(name, help, ...labelNames) {
+      const gauge = new Gauge({ name, help, labelNames, registers });
+      return seriesIn(new Map<string, Gauge.Internal<string>>(), (values) => gauge.labels(...values));
+    },
     reading(name, help, read, ...labelNames) {
       new Gauge({
         name,
@@ -46,12 +70,15 @@ export function metricSet(registry: Registry): MetricSet {
   };
 }
 
-function seriesOf<Series>(metric: { labels: (...values: string[]) => Series }): SeriesOf<Series> {
-  const known = new Map<string, Series>();
+function seriesIn<Series>(known: Map<string, Series>, create: (values: string[]) => Series): SeriesOf<Series> {
   return (...values) => {
-    const key = values.join(' ');
+    const key = values.length === 1 ? (values[0] ?? '') : values.join(' ');
     let series = known.get(key);
-    if (series === undefined) known.set(key, (series = metric.labels(...values)));
+    if (series === undefined) known.set(key, (series = create(values)));
     return series;
   };
+}
+
+function byName(names: readonly string[], values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
 }
