@@ -139,6 +139,12 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
       giveBack(keyId, counted);
     });
   };
+  const pool: Pool = {
+    take: tryTake,
+    giveBack,
+    wait: (keyId, bytes, signal) => explained(working.enter(keyId, bytes, signal)),
+    grow: (share, bytes, signal) => explained(share.grow(bytes, signal)),
+  };
   return {
     hold,
     reserve,
@@ -159,51 +165,81 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
     get isBodyAwaited() {
       return reading.waiting > 0;
     },
-    forRequest(keyId) {
-      /** What it has without the queues: bytes that it asked for, and bytes of these that count. */
-      let small = { bytes: 0, counted: 0 };
-      let share: Share | undefined;
-      let keepers = 1;
-      const leave = (): void => {
-        keepers -= 1;
-        if (keepers > 0) return;
-        share?.release();
-        share = undefined;
-        if (small.counted > 0) giveBack(keyId, small.counted);
-        // What is given back later belongs to the former.
-        small = { bytes: 0, counted: 0 };
-      };
-      return {
-        get held() {
-          return small.bytes + (share?.size ?? 0);
-        },
-        async cover(bytes, signal) {
-          const more = bytes - this.held;
-          if (more <= 0) return () => undefined;
-          if (more <= smallBytes) {
-            const counted = tryTake(keyId, more);
-            const own = small;
-            own.bytes += more;
-            own.counted += counted;
-            return once(() => {
-              if (own !== small) return;
-              own.bytes -= more;
-              own.counted -= counted;
-              giveBack(keyId, counted);
-            });
-          }
-          if (share !== undefined) await explained(share.grow(more, signal));
-          else share = await explained(working.enter(keyId, more, signal));
-          return () => undefined;
-        },
-        keep() {
-          keepers += 1;
-          return once(leave);
-        },
-        release: once(leave),
-      };
-    },
+    forRequest: (keyId) => new OwnMemory(keyId, pool),
   };
+}
+
+/** What the memory of requests is taken from. */
+interface Pool {
+  /** Takes memory without waiting. @returns the bytes that count @throws {ProblemError} */
+  take(keyId: string, bytes: number): number;
+  giveBack(keyId: string, bytes: number): void;
+  /** Waits for memory. @throws {ProblemError} */
+  wait(keyId: string, bytes: number, signal: AbortSignal): Promise<Share>;
+  /** Waits for more memory. @throws {ProblemError} */
+  grow(share: Share, bytes: number, signal: AbortSignal): Promise<void>;
+}
+
+/** A class, because creating an object literal with accessors for each request is several times slower. */
+class OwnMemory implements RequestMemory {
+  readonly #keyId: string;
+  readonly #pool: Pool;
+  /** What it has without the queues: bytes that it asked for, and bytes of these that count. */
+  #small = { bytes: 0, counted: 0 };
+  #share: Share | undefined;
+  #keepers = 1;
+  #isReleased = false;
+
+  constructor(keyId: string, pool: Pool) {
+    this.#keyId = keyId;
+    this.#pool = pool;
+  }
+
+  get held(): number {
+    return this.#small.bytes + (this.#share?.size ?? 0);
+  }
+
+  async cover(bytes: number, signal: AbortSignal): Promise<() => void> {
+    const more = bytes - this.held;
+    if (more <= 0) return () => undefined;
+    if (more > smallBytes) {
+      if (this.#share !== undefined) await this.#pool.grow(this.#share, more, signal);
+      else this.#share = await this.#pool.wait(this.#keyId, more, signal);
+      return () => undefined;
+    }
+    const counted = this.#pool.take(this.#keyId, more);
+    const own = this.#small;
+    own.bytes += more;
+    own.counted += counted;
+    return once(() => {
+      if (own !== this.#small) return;
+      own.bytes -= more;
+      own.counted -= counted;
+      this.#pool.giveBack(this.#keyId, counted);
+    });
+  }
+
+  keep(): () => void {
+    this.#keepers += 1;
+    return once(() => {
+      this.#leave();
+    });
+  }
+
+  release(): void {
+    if (!this.#isReleased) this.#leave();
+    this.#isReleased = true;
+  }
+
+  #leave(): void {
+    this.#keepers -= 1;
+    if (this.#keepers > 0) return;
+    this.#share?.release();
+    this.#share = undefined;
+    if (this.#small.counted > 0) this.#pool.giveBack(this.#keyId, this.#small.counted);
+    // What is given back later belongs to the former.
+    this.#small = { bytes: 0, counted: 0 };
+  }
 }
 
 function once(work: () => void): () => void {
