@@ -162,18 +162,19 @@ async function repeatBadAnswers<Result>(
   use: (call: CallOptions) => Promise<Result>,
 ): Promise<{ began: number; result: Result }> {
   const earlier = attempts.length;
+  let before = 0;
+  let terms = call;
   for (;;) {
     const began = performance.now();
-    const before = attempts.slice(earlier);
-    const maxAttempts = call.maxAttempts - before.length;
-    const retries = call.retries - countBilled(before);
     try {
-      return { began, result: await use({ ...call, maxAttempts, retries }) };
+      return { began, result: await use(terms) };
     } catch (error) {
-      const after = attempts.slice(earlier);
-      const mayRepeat =
-        after.length > before.length && after.length < call.maxAttempts && countBilled(after) <= call.retries;
+      const failed = attempts.slice(earlier);
+      const billed = countBilled(failed);
+      const mayRepeat = failed.length > before && failed.length < call.maxAttempts && billed <= call.retries;
       if (!(error instanceof UnfitAnswerError) || !mayRepeat || performance.now() >= call.deadline) throw error;
+      before = failed.length;
+      terms = { ...call, maxAttempts: call.maxAttempts - before, retries: call.retries - billed };
     }
   }
 }

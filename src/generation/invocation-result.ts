@@ -10,6 +10,8 @@ export function toWarnings(
   unknownVariables: readonly string[],
   { isUnverified, result: { object } }: Pick<Generated, 'isUnverified' | 'result'>,
 ): Pick<InvocationResult, 'warnings'> {
+  // Most answers have none.
+  if (unknownVariables.length === 0 && !isUnverified && !object?.hasInexactNumber) return {};
   const { warnings = [] } = unknownVariableWarnings(unknownVariables);
   const all: NonNullable<InvocationResult['warnings']> = [
     ...(isUnverified
@@ -34,7 +36,7 @@ export function toWarnings(
       : []),
     ...warnings,
   ];
-  return all.length > 0 ? { warnings: all } : {};
+  return { warnings: all };
 }
 
 /** The contract's representation of an answer, member by member. Its `object` is a `JsonText`. */

@@ -28,17 +28,17 @@ export function createRouter(
   for (const middleware of before) application.use(middleware);
   application.use(encodeModelName);
   const operations = routes(handlers, dependencies);
-  for (const [path, page] of Object.entries(pages)) {
-    // A page at the path of an operation passes on requests for the operation.
-    if (operations.has(path)) application.get(path, page);
-    else application.all(path, dispatch(new Map(['GET', 'HEAD'].map((method) => [method, page])), dependencies));
-  }
   const mount = (path: string): void => {
     const methods = operations.get(path);
     if (methods !== undefined) application.all(path, dispatch(methods, dependencies));
     operations.delete(path);
   };
   for (const operationId of busiest) mount(toRoute(operationTable[operationId].path));
+  for (const [path, page] of Object.entries(pages)) {
+    // A page at the path of an operation passes on requests for the operation.
+    if (operations.has(path)) application.get(path, page);
+    else application.all(path, dispatch(new Map(['GET', 'HEAD'].map((method) => [method, page])), dependencies));
+  }
   for (const path of operations.keys()) mount(path);
   application.use((request: Request, response: Response) => {
     const problem = isDelivery(request)

@@ -27,7 +27,7 @@ export function parseCacheControl(field: string | undefined, defaultMaxAge: numb
   let noCache = false;
   let noStore = false;
   let onlyIfCached = false;
-  for (const [name, argument] of directivesOf(field ?? '')) {
+  for (const [name, argument] of field === undefined ? [] : directivesOf(field)) {
     if (name === 'max-age') maxAge = Math.min(maxAge ?? maxSeconds, deltaSeconds(argument));
     else if (name === 'no-cache') noCache = true;
     else if (name === 'no-store') noStore = true;

@@ -111,7 +111,7 @@ function subject(messages: readonly Message[]): string {
 
 function findCalls({ messages, tools = [], toolChoice = 'auto', parameters }: GenerateRequest): ToolCall[] {
   const last = messages.at(-1);
-  if (toolChoice === 'none' || last === undefined || last.role === 'tool') return [];
+  if (tools.length === 0 || toolChoice === 'none' || last === undefined || last.role === 'tool') return [];
   const offered = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
   const asked = [...textOf(last).matchAll(/^call (\S+)(?: (.*))?$/gm)].flatMap(([, name = '', given = '{}']) =>
     offered.some((tool) => tool.name === name) ? [{ name, arguments: given }] : [],

@@ -116,15 +116,14 @@ function toOptions(
   const more = parallel === undefined ? {} : (parallelToolCalls?.(parallel) ?? {});
   // The packages assume different things about a format that does not say `strict`; the service assumes false.
   const isStrict = responseFormat?.type === 'json' && strictJsonSchema ? (responseFormat.strict ?? false) : undefined;
-  return {
-    ...more,
-    [name]: {
-      ...pickAllowedOptions(id, providerOptions),
-      ...more[name],
-      ...(isStrict !== undefined && { strictJsonSchema: isStrict }),
-      ...options,
-    } as JSONObject,
-  };
+  const own = {
+    ...pickAllowedOptions(id, providerOptions),
+    ...more[name],
+    ...(isStrict !== undefined && { strictJsonSchema: isStrict }),
+    ...options,
+  } as JSONObject;
+  // The packages check options against a schema, also empty ones.
+  return Object.keys(own).length === 0 ? more : { ...more, [name]: own };
 }
 
 /** Converts messages to the AI SDK's prompt, in the order that the provider accepts. */
