@@ -14,6 +14,7 @@ import { RelativeTime } from '../../shared/relative-time.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
 import { DeliveryStatus } from './delivery-status.tsx';
+import { outcomes } from './outcomes.ts';
 import { deliveriesKey } from './queries.ts';
 
 const route = getRouteApi('/deliveries');
@@ -50,6 +51,12 @@ export function DeliveriesScreen(): ReactNode {
           name="status"
           label={texts.filters.status}
           options={Object.entries(texts.statuses).map(([value, label]) => ({ value, label }))}
+        />
+        <SelectFilter
+          filters={filters}
+          name="last_outcome"
+          label={texts.columns.outcome}
+          options={outcomes.map((value) => ({ value, label: value }))}
         />
         <SelectFilter
           filters={filters}

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root-route.tsx';
 import { searchOf } from '../../shared/search.ts';
+import { outcomes } from './outcomes.ts';
 
 /** The list of deliveries, and one delivery with its attempts. */
 export const deliveriesRoutes = [
@@ -9,6 +10,7 @@ export const deliveriesRoutes = [
     path: '/deliveries',
     validateSearch: searchOf({
       status: ['pending', 'retrying', 'delivered', 'failed', 'held', 'expired'],
+      last_outcome: outcomes,
       event_type: 'text',
       integration_id: 'text',
       target_id: 'text',

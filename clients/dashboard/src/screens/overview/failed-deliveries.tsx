@@ -29,10 +29,9 @@ export function FailedDeliveries(): ReactNode {
               key={id}
               name={event_type}
               target={{ to: '/deliveries/$id', params: { id } }}
-              text={integration_name ?? integration_id}
+              text={[integration_name ?? integration_id, last_outcome].filter((part) => part !== undefined).join(' · ')}
             >
               <DeliveryStatus status={status} />
-              {last_outcome}
               <RelativeTime value={created_at} />
             </PanelRow>
           ))}

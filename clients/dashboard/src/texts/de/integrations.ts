@@ -149,7 +149,7 @@ export const integrations: Texts['integrations'] = {
     noAnswer: 'Keine Antwort',
     status: (code) => `Antwort mit Status ${code}`,
     answer: 'Antwort des Empfängers',
-    sendNow: 'Jetzt senden',
+    sendNow: 'Jetzt erneut senden',
     open: 'Zustellung anzeigen',
     all: 'Alles Fehlgeschlagene senden',
   },

@@ -144,7 +144,7 @@ export const integrations = {
     noAnswer: 'No answer',
     status: (code: string) => `Answered with status ${code}`,
     answer: 'Answer of the receiver',
-    sendNow: 'Send now',
+    sendNow: 'Resend now',
     open: 'Show the delivery',
     all: 'Send all that failed',
   },

@@ -1,0 +1,20 @@
+import type { Schemas } from 'prompt-gateway-client';
+
+/** How an attempt can have ended. */
+export const outcomes = [
+  '2xx',
+  '3xx',
+  '4xx',
+  '5xx',
+  'timeout',
+  'connection-refused',
+  'connection-lost',
+  'connect-timeout',
+  'unreachable',
+  'name-not-found',
+  'target-refused',
+  'tls-failed',
+  'not-http',
+  'head-too-large',
+  'other',
+] as const satisfies readonly Schemas['DeliveryOutcome'][];
