@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ProblemError } from '../errors/problem-error.ts';
 import { shareReads } from '../runtime/shared-reads.ts';
-import { createFairQueue, QueueFullError, type Entrant, type FairQueue } from '../limits/fair-queue.ts';
+import { createFairQueue, CrowdedError, type Entrant, type FairQueue } from '../limits/fair-queue.ts';
 import type { RawAnswer } from './problem-response.ts';
 
 /** Limits the number of lists in progress. One list can read thousands of documents, and its answer can have 8 MiB. */
@@ -96,7 +96,7 @@ async function enter(queue: FairQueue, entrant: Entrant): Promise<() => void> {
   try {
     return await queue.enter(entrant);
   } catch (error) {
-    if (!(error instanceof QueueFullError)) throw error;
+    if (!(error instanceof CrowdedError)) throw error;
     if (error.crowd === 'all') throw overloaded('Too many lists are waiting.');
     throw new ProblemError('rate-limited', {
       detail: 'Too many lists of this API key are waiting.',

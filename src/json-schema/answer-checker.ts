@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { createFairQueue, QueueFullError } from '../limits/fair-queue.ts';
+import { createFairQueue, CrowdedError } from '../limits/fair-queue.ts';
 import { JsonText } from '../runtime/json-text.ts';
 import { within } from '../runtime/within.ts';
 
@@ -113,7 +113,7 @@ export function createAnswerChecker(options: AnswerCheckerOptions = {}): AnswerC
   return {
     async check(job, key) {
       const leave = await queue.enter({ key }).catch((error: unknown) => {
-        if (error instanceof QueueFullError) return undefined;
+        if (error instanceof CrowdedError) return undefined;
         throw error;
       });
       if (leave === undefined) return { status: 'unverified' };

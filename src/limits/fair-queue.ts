@@ -15,7 +15,7 @@ export interface FairQueue {
    * key are served in their order.
    *
    * @returns a function that gives the place back; calling it again does nothing
-   * @throws {QueueFullError} immediately, if too many already wait
+   * @throws {CrowdedError} immediately, if too many already wait
    * @throws The reason of `signal` when that is aborted first; no place is held then.
    */
   enter(entrant: Entrant): Promise<() => void>;
@@ -43,14 +43,14 @@ export interface FairQueueOptions {
   readonly maxWaitingPerKey?: number;
 }
 
-/** Too many already wait for a place. */
-export class QueueFullError extends Error {
-  /** Whether too many of this key wait, or too many in total. */
+/** Too many already wait, or there was no room in time. */
+export class CrowdedError extends Error {
+  /** Whether those of the same key are too many, or all together. */
   readonly crowd: 'key' | 'all';
 
-  constructor(crowd: QueueFullError['crowd']) {
-    super(`Too many wait already: ${crowd}`);
-    this.name = 'QueueFullError';
+  constructor(crowd: CrowdedError['crowd']) {
+    super(`There is no room (${crowd})`);
+    this.name = 'CrowdedError';
     this.crowd = crowd;
   }
 }
@@ -127,8 +127,8 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       signal?.throwIfAborted();
       // The waiting entrants could not use the last released place either, so this one overtakes none of them.
       if (mayEnter(key, isBackground)) return take(key, isBackground);
-      if (waitingOf(key) >= maxWaitingPerKey) throw new QueueFullError('key');
-      if (waiting >= maxWaiting) throw new QueueFullError('all');
+      if (waitingOf(key) >= maxWaitingPerKey) throw new CrowdedError('key');
+      if (waiting >= maxWaiting) throw new CrowdedError('all');
       return new Promise((resolve, reject) => {
         const crowd = isBackground ? background : foreground;
         const enter = (): void => {

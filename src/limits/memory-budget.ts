@@ -1,6 +1,6 @@
 import { ProblemError } from '../errors/problem-error.ts';
-import { QueueFullError } from './fair-queue.ts';
-import { createMemoryQueue, MemoryWaitError, type MemoryQueue, type Share } from './memory-queue.ts';
+import { CrowdedError } from './fair-queue.ts';
+import { createMemoryQueue, type MemoryQueue, type Share } from './memory-queue.ts';
 
 /**
  * Memory for work in progress, shared between API keys. All sizes are estimates, in bytes.
@@ -91,7 +91,7 @@ export function createBudget({ perKey, perProcess, waitLimitMs = 20_000 }: Budge
     try {
       return await wait;
     } catch (error) {
-      if (!(error instanceof QueueFullError || error instanceof MemoryWaitError)) throw error;
+      if (!(error instanceof CrowdedError)) throw error;
       throw refuse(error.crowd);
     }
   };

@@ -1,4 +1,4 @@
-import { QueueFullError } from './fair-queue.ts';
+import { CrowdedError } from './fair-queue.ts';
 
 /** Memory that was given to one holder. */
 export interface Share {
@@ -8,7 +8,7 @@ export interface Share {
    * Waits for more, before all who have nothing yet. If all holders wait for more, the first gets it above the limit,
    * because nobody would ever give anything back.
    *
-   * @throws {MemoryWaitError} if it takes too long
+   * @throws {CrowdedError} if it takes too long
    * @throws The reason of `signal` when that is aborted.
    */
   grow(bytes: number, signal: AbortSignal): Promise<void>;
@@ -20,8 +20,7 @@ export interface Share {
 export interface MemoryQueue {
   /**
    * @param bytes more than there is counts as all
-   * @throws {QueueFullError} immediately, if too many already wait
-   * @throws {MemoryWaitError} if it takes too long
+   * @throws {CrowdedError} immediately, if too many already wait, or if it takes too long
    * @throws The reason of `signal` when that is aborted.
    */
   enter(key: string, bytes: number, signal: AbortSignal): Promise<Share>;
@@ -45,18 +44,6 @@ export interface MemoryQueueOptions {
    * of the memory, so that a large request neither delays small ones of other keys nor waits for them for ever.
    */
   readonly patienceMs: number;
-}
-
-/** There was no room in time. */
-export class MemoryWaitError extends Error {
-  /** Whether other requests of the same key used it, or those of all keys. */
-  readonly crowd: 'key' | 'all';
-
-  constructor(crowd: MemoryWaitError['crowd']) {
-    super(`There was no memory in time: ${crowd}`);
-    this.name = 'MemoryWaitError';
-    this.crowd = crowd;
-  }
 }
 
 interface Waiting {
@@ -140,7 +127,7 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
         fail(signal.reason);
       };
       const timer = setTimeout(() => {
-        fail(new MemoryWaitError(mayHave(entrant) ? 'all' : 'key'));
+        fail(new CrowdedError(mayHave(entrant) ? 'all' : 'key'));
       }, waitLimitMs);
       signal.addEventListener('abort', leave, { once: true });
       waiting += 1;
@@ -227,8 +214,8 @@ export function createMemoryQueue(options: MemoryQueueOptions): MemoryQueue {
         take(key, entrant.bytes);
         onEnter();
       } else {
-        if ((waitingByKey.get(key)?.size ?? 0) >= maxWaitingPerKey) throw new QueueFullError('key');
-        if (waiting >= maxWaiting) throw new QueueFullError('all');
+        if ((waitingByKey.get(key)?.size ?? 0) >= maxWaitingPerKey) throw new CrowdedError('key');
+        if (waiting >= maxWaiting) throw new CrowdedError('all');
         hasOvertaken = await wait(entrant, signal, joinKey, onEnter);
       }
       return shareOf(key, entrant.bytes, hasOvertaken);

@@ -4,7 +4,7 @@ import {
   type Entrant,
   type FairQueue,
   type FairQueueOptions,
-  type QueueFullError,
+  type CrowdedError,
 } from '../../src/limits/fair-queue.ts';
 
 /** A queue, and the entrants in the order of their admission. */
@@ -104,7 +104,7 @@ describe('a fair queue', () => {
     const crowd = (key: string): Promise<unknown> =>
       enter(key, { key }).then(
         () => 'entered',
-        (error: unknown) => (error as QueueFullError).crowd,
+        (error: unknown) => (error as CrowdedError).crowd,
       );
     expect(await crowd('a')).toBe('key');
     const waiting = crowd('b');

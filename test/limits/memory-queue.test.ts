@@ -67,7 +67,7 @@ describe('a queue for memory', () => {
     await queue.enter('a', 50, never);
     const refused = queue.enter('a', 20, never);
     const other = await queue.enter('b', 40, never);
-    await expect(refused).rejects.toMatchObject({ name: 'MemoryWaitError', crowd: 'key' });
+    await expect(refused).rejects.toMatchObject({ name: 'CrowdedError', crowd: 'key' });
     await expect(queue.enter('c', 20, never)).rejects.toMatchObject({ crowd: 'all' });
     other.release();
     expect((await queue.enter('c', 20, never)).size).toBe(20);
@@ -134,9 +134,9 @@ describe('a queue for memory', () => {
     const held = await queue.enter('a', 100, never);
     const leaving = new AbortController();
     const left = queue.enter('b', 10, leaving.signal);
-    await expect(queue.enter('b', 10, never)).rejects.toMatchObject({ name: 'QueueFullError', crowd: 'key' });
+    await expect(queue.enter('b', 10, never)).rejects.toMatchObject({ name: 'CrowdedError', crowd: 'key' });
     const stays = queue.enter('c', 10, never);
-    await expect(queue.enter('d', 10, never)).rejects.toMatchObject({ name: 'QueueFullError', crowd: 'all' });
+    await expect(queue.enter('d', 10, never)).rejects.toMatchObject({ name: 'CrowdedError', crowd: 'all' });
     leaving.abort(new Error('gone'));
     await expect(left).rejects.toThrow('gone');
     expect(queue.waiting).toBe(1);
