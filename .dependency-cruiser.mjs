@@ -119,6 +119,25 @@ export default {
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'express-is-at-the-edge',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(http/|app\\.ts$)' },
+      to: { path: '^node_modules/(@types/)?express/' },
+    },
+    {
+      name: 'mongodb-is-behind-stores',
+      comment: 'Only src/db and *-store.ts files talk to MongoDB.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(db/|.+-store\\.ts$)' },
+      to: { path: '^node_modules/mongodb/' },
+    },
+    {
+      name: 'object-storage-is-behind-blobs',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/blobs/' },
+      to: { path: '^node_modules/@aws-sdk/' },
+    },
+    {
       name: 'no-unresolvable',
       severity: 'error',
       from: {},

@@ -43,7 +43,7 @@ export interface CallOptions {
 export interface CallResult {
   readonly status: number;
   readonly headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- scenarios know the type of the answer
+  // oxlint-disable-next-line typescript/no-explicit-any -- scenarios know the type of the answer
   readonly body: any;
 }
 

@@ -32,7 +32,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Record<string, string>;
   /** Parsed if the answer is JSON. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests assert the form that they expect
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests assert the form that they expect
   readonly body: any;
   readonly text: string;
 }

@@ -25,7 +25,7 @@ export interface EarlierService {
   stop(): Promise<void>;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- callers know what an operation answers
+// oxlint-disable-next-line typescript/no-explicit-any -- callers know what an operation answers
 type Answered = any;
 
 export const adminKey = 'administrator-key-of-the-tests-0123456789';

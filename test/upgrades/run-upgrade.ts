@@ -112,7 +112,7 @@ const start = (folder: string) =>
     ...withoutOtherEngines,
   });
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- read by name
+// oxlint-disable-next-line typescript/no-explicit-any -- read by name
 async function get(url: string): Promise<any> {
   for (;;) {
     const response = await fetch(url, {

@@ -9,21 +9,21 @@ type Schemas = components['schemas'];
  * The variables of stored prompts, by slug. It is empty. `npx prompt-gateway-client types` writes a file that adds the
  * prompts of your service. After that, a call with a missing or misspelt variable does not compile.
  */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it is extended by declaration merging
+// oxlint-disable-next-line typescript/no-empty-object-type -- it is extended by declaration merging
 export interface StoredPrompts {}
 
 /**
  * The type of `object` in the answers of stored prompts with a JSON Schema, by slug. It is empty, like `StoredPrompts`,
  * and the same command fills it.
  */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it is extended by declaration merging
+// oxlint-disable-next-line typescript/no-empty-object-type -- it is extended by declaration merging
 export interface StoredObjects {}
 
 /**
  * The rule for prompts that are not in `StoredPrompts`. The compiler accepts them with any variables, unless `npx
  * prompt-gateway-client types --only-known` added `onlyKnown: true`.
  */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- it is extended by declaration merging
+// oxlint-disable-next-line typescript/no-empty-object-type -- it is extended by declaration merging
 export interface StoredPromptSettings {}
 
 /** A value of a variable: any JSON value except `null`, which means that there is no value. */

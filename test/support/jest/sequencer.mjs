@@ -6,10 +6,10 @@ const computing = ['contract/', 'webhooks/'];
 
 /** Begins with the slow files, by turns of both kinds, so that no worker is left with one at the end and no core is idle. */
 export default class SlowFirst extends Sequencer {
-  sort(tests) {
+  async sort(tests) {
     // For global-setup.ts: no more database servers than files.
     process.env['TEST_FILES'] = String(tests.length);
-    const sorted = super.sort([...tests]);
+    const sorted = await super.sort([...tests]);
     const those = (parts) => parts.flatMap((part) => sorted.filter(({ path }) => path.includes(`/test/${part}`)));
     const [waits, computes] = [those(waiting), those(computing)];
     const length = Math.max(waits.length, computes.length);

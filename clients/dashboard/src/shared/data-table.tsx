@@ -186,7 +186,7 @@ function MoreRows<Row>({ list }: { list: ListState<Row> }): ReactNode {
   useEffect(() => {
     if (isAutomatic) loadMore?.();
     // Once for each time that the end comes into view.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [isAutomatic]);
   return (
     <Center ref={ref} py="md">

@@ -61,7 +61,7 @@ function createReceiver(options: ReceiverOptions, handler: EventHandler): (incom
 }
 
 function printUnexpected(error: unknown): void {
-  // eslint-disable-next-line no-console -- what a handler throws must be seen somewhere
+  // oxlint-disable-next-line no-console -- what a handler throws must be seen somewhere
   if (!(error instanceof WebhookVerificationError)) console.error(error);
 }
 
