@@ -1,10 +1,35 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import ts from 'typescript';
 import patch from '../../generated/reference-patch.json' with { type: 'json' };
 import { operationTable } from '../../generated/operations.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
+const compiler = path.join(root, 'node_modules/@typescript/native/bin/tsc');
+/** The settings of a program that uses the client. */
+const project = {
+  compilerOptions: {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    target: 'es2022',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    moduleDetection: 'force',
+    lib: ['es2023', 'es2024.string', 'dom', 'dom.iterable', 'dom.asynciterable'],
+    types: ['node'],
+    typeRoots: [path.join(root, 'node_modules/@types')],
+    paths: {
+      openai: [path.join(root, 'node_modules/openai')],
+      'prompt-gateway-client': [path.join(root, 'clients/typescript/src/index.ts')],
+    },
+  },
+  include: ['*.ts'],
+};
 
 interface Patched {
   readonly 'x-codeSamples': readonly { readonly lang: string; readonly source: string }[];
@@ -23,58 +48,44 @@ function readSamples(): Map<string, string> {
 }
 
 /** Compiles programs against the client. @returns the messages of the compiler, by program */
-function compile(programs: ReadonlyMap<string, string>): Map<string, string[]> {
-  const folder = path.join(root, 'clients/typescript/samples');
-  const files = new Map(
-    [...programs].map(([name, source], index) => [path.join(folder, `${index}.ts`), { name, source }]),
-  );
-  const options: ts.CompilerOptions = {
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noEmit: true,
-    skipLibCheck: true,
-    allowImportingTsExtensions: true,
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
-    moduleDetection: ts.ModuleDetectionKind.Force,
-    lib: [
-      'lib.es2023.d.ts',
-      'lib.es2024.string.d.ts',
-      'lib.dom.d.ts',
-      'lib.dom.iterable.d.ts',
-      'lib.dom.asynciterable.d.ts',
-    ],
-    types: ['node'],
-    typeRoots: [path.join(root, 'node_modules/@types')],
-    paths: { 'prompt-gateway-client': [path.join(root, 'clients/typescript/src/index.ts')] },
-  };
-  const host = ts.createCompilerHost(options);
-  const { fileExists, readFile, getSourceFile } = host;
-  host.fileExists = (file) => files.has(file) || fileExists(file);
-  host.readFile = (file) => files.get(file)?.source ?? readFile(file);
-  host.getSourceFile = (file, languageVersion, ...rest) => {
-    const source = files.get(file)?.source;
-    if (source === undefined) return getSourceFile(file, languageVersion, ...rest);
-    return ts.createSourceFile(file, source, languageVersion);
-  };
-  const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram([...files.keys()], options, host));
-  const found = new Map<string, string[]>();
-  for (const { file, messageText } of diagnostics) {
-    const name = files.get(file?.fileName ?? '')?.name ?? file?.fileName ?? '';
-    found.set(name, [...(found.get(name) ?? []), ts.flattenDiagnosticMessageText(messageText, '\n')]);
+async function compile(programs: ReadonlyMap<string, string>): Promise<Map<string, string[]>> {
+  const names = [...programs.keys()];
+  const folder = await mkdtemp(path.join(tmpdir(), 'samples-'));
+  try {
+    await Promise.all(
+      [...programs.values()].map((source, index) => writeFile(path.join(folder, `${index}.ts`), source)),
+    );
+    await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(project));
+    const output = await run([compiler, '--project', folder, '--pretty', 'false']);
+    const found = new Map<string, string[]>();
+    for (const line of output.split('\n').filter((each) => /^\S/.test(each))) {
+      const [, file] = /(\d+)\.ts\(\d+,\d+\): error/.exec(line) ?? [];
+      const name = file === undefined ? line : (names[Number(file)] ?? line);
+      found.set(name, [...(found.get(name) ?? []), line]);
+    }
+    return found;
+  } finally {
+    await rm(folder, { recursive: true });
   }
-  return found;
+}
+
+/** @returns the output */
+function run(parameters: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, parameters, (_error, stdout, stderr) => {
+      resolve(stdout + stderr);
+    });
+  });
 }
 
 describe('the samples in TypeScript', () => {
-  it('compile against the client, for every operation', () => {
+  it('compile against the client, for every operation', async () => {
     const samples = readSamples();
     expect(new Set(samples.keys())).toEqual(
       new Set(Object.values(operationTable).map((row) => `${row.method} ${row.path}`)),
     );
     const wrong = (samples.get('POST /v1/orders') ?? '').replace('product_id', 'product');
-    const found = compile(new Map([...samples, ['a misspelt member', wrong]]));
+    const found = await compile(new Map([...samples, ['a misspelt member', wrong]]));
     // The compiler has loaded the types of the client.
     expect(found.get('a misspelt member')).toEqual([expect.stringContaining("'product'")]);
     found.delete('a misspelt member');
