@@ -26,7 +26,6 @@ export function createRouter(
   application.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   application.set('query parser', false);
   for (const middleware of before) application.use(middleware);
-  application.use(encodeModelName);
   const operations = routes(handlers, dependencies);
   const mount = (path: string): void => {
     const methods = operations.get(path);
@@ -34,6 +33,7 @@ export function createRouter(
     operations.delete(path);
   };
   for (const operationId of busiest) mount(toRoute(operationTable[operationId].path));
+  application.use(encodeModelName);
   for (const [path, page] of Object.entries(pages)) {
     // A page at the path of an operation passes on requests for the operation.
     if (operations.has(path)) application.get(path, page);

@@ -50,6 +50,11 @@ const promptCount = 100;
 /** The integrations that get each order. */
 const fanOut = 3;
 const tokens = 100;
+/**
+ * Rounds of each kind of load before it is measured. V8 compiles hot code in several steps: the first thousands of
+ * requests use three times the CPU of later ones, and more so the more code they run. A service runs for days.
+ */
+const warmUpRounds = 5;
 /** The time limit for the last deliveries of a round, in milliseconds. */
 const drainMs = 30_000;
 
@@ -246,7 +251,7 @@ async function sideBySide(pair: readonly [Service, Service], load: Case, connect
 
 async function compare(load: Case, connections: number, base: Service, now: Service, twin: Service): Promise<object> {
   const results: { base: Measured; now: Measured; ratio: number; noise: number }[] = [];
-  // The first round warms up.
+  // The first round opens connections.
   for (let round = 0; round <= rounds; round += 1) {
     const [before, after] = await sideBySide([base, now], load, connections);
     const [one, other] = await sideBySide([now, twin], load, connections);
@@ -312,6 +317,9 @@ try {
     if (!(await has(base, load))) {
       console.log(`${load.name}: not in ${commit}`);
       continue;
+    }
+    for (let round = 0; round < warmUpRounds; round += 1) {
+      await Promise.all(services.map((service) => load.run(service, Math.max(...load.connections))));
     }
     for (const connections of load.connections) {
       const row = await compare(load, connections, base, now, twin);
