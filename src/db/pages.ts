@@ -76,6 +76,19 @@ export interface IdRange {
   readonly before?: string | undefined;
 }
 
+/** A range of values: from the first, inclusive, to before the second. */
+export interface ValueSpan {
+  readonly from: string;
+  readonly before?: string | undefined;
+}
+
+/** Documents that are divided by the value of a field and a date. An index has the two, in this order. */
+export interface Divided<T extends Stored> {
+  readonly collection: Collection<T>;
+  readonly field: string & keyof T;
+  readonly time: string & keyof T;
+}
+
 /** The documents of a source in two groups: those whose time has come, and the others. */
 export interface DueGroups<Group> {
   readonly due: (Group & { readonly count: number }) | undefined;
@@ -111,6 +124,18 @@ export interface Pages {
     now: Date,
     group: Document,
   ): Promise<DueGroups<Group>>;
+
+  /** As `groupByDue`, for all values of a field at the same time. */
+  groupAllByDue<T extends Stored, Group>(
+    divided: Divided<T>,
+    now: Date,
+    group: Document,
+  ): Promise<ReadonlyMap<string, DueGroups<Group>>>;
+  /** The values of a field, and the earliest time of the documents of each, in batches and in no order. */
+  firsts<T extends Stored>(
+    divided: Divided<T>,
+    span: ValueSpan,
+  ): AsyncIterable<readonly { readonly value: string; readonly at: Date }[]>;
 
   /** The values of a field, which are UUIDs, in their order and in batches. An index begins with the field. */
   values<T extends Stored>(collection: Collection<T>, field: string & keyof T, after: string): AsyncIterable<string[]>;

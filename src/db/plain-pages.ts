@@ -3,7 +3,9 @@ import type { Collection, Document, Filter, FindOptions, Sort } from 'mongodb';
 import type { PageStart, Position, Total } from '../lists/listing.ts';
 import type { Database } from './client.ts';
 import { createFetch } from './fetch.ts';
+import { dueGroups, type DueGroupDocument } from './due-groups.ts';
 import type {
+  Divided,
   FetchOptions,
   PagedDatabase,
   Pages,
@@ -11,6 +13,7 @@ import type {
   Span,
   Stored,
   UnrestrictedSource,
+  ValueSpan,
   WalkOptions,
 } from './pages.ts';
 import { createTotals } from './totals.ts';
@@ -110,6 +113,16 @@ export function withPlainPages(
         ]);
         return { due, later, isEstimated: Math.max(due?.count ?? 0, later?.count ?? 0) > groupedMost };
       },
+      async groupAllByDue<T extends Stored, Group>(
+        { collection, field, time }: Divided<T>,
+        now: Date,
+        group: Document,
+      ) {
+        const key = { value: `$${field}`, isDue: { $lte: [`$${time}`, now] } };
+        const stages = [{ $match: { [field]: { $gt: '' } } }, { $group: { _id: key, count: { $sum: 1 }, ...group } }];
+        return dueGroups(await read(() => collection.aggregate<DueGroupDocument<Group>>(stages).toArray()));
+      },
+      firsts,
       values: (collection, field, after) => values(collection, field, { $gt: after }),
       async someValues(collection, field, { after, before }) {
         const range = { $gt: after, ...(before !== undefined && { $lt: before }) };
@@ -186,6 +199,25 @@ async function* walk<T extends Stored>(
     // A cursor cannot be read again after a failure.
     while (await read(() => cursor.hasNext(), { attempts: 1 })) {
       yield cursor.readBufferedDocuments() as unknown as T[];
+    }
+  } finally {
+    await cursor.close().catch(() => undefined);
+  }
+}
+
+/** MongoDB jumps from value to value in the index, so it reads one entry for each. */
+async function* firsts<T extends Stored>(
+  { collection, field, time }: Divided<T>,
+  { from, before }: ValueSpan,
+): AsyncGenerator<{ value: string; at: Date }[]> {
+  const cursor = collection.aggregate<{ _id: string; at: Date }>([
+    { $match: { [field]: { $gte: from, ...(before !== undefined && { $lt: before }) } } },
+    { $sort: { [field]: 1, [time]: 1 } },
+    { $group: { _id: `$${field}`, at: { $first: `$${time}` } } },
+  ]);
+  try {
+    while (await read(() => cursor.hasNext(), { attempts: 1 })) {
+      yield cursor.readBufferedDocuments().map(({ _id, at }) => ({ value: _id, at }));
     }
   } finally {
     await cursor.close().catch(() => undefined);

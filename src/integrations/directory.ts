@@ -41,8 +41,6 @@ export interface IntegrationDirectory {
   open(integration: Integration): ReceiverSettings;
   /** Ids of all integrations in their order, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
-  /** Ids of active integrations in their order, from after the given one. */
-  activeIds(after: string, limit: number): Promise<string[]>;
   /** The ids for which an integration exists. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Disables an active integration. @returns whether it is disabled by this decision */
@@ -109,7 +107,6 @@ export function createIntegrationDirectory(store: IntegrationStore, secrets: Sec
       };
     },
     ids: (after, limit) => store.ids(after, limit),
-    activeIds: (after, limit) => store.activeIds(after, limit),
     existing: (ids) => store.existing(ids),
     disable: (decision) =>
       change(decision, (integration) => ({

@@ -36,8 +36,6 @@ export interface IntegrationStore {
   subscriptions(types: readonly SubscribableType[]): Promise<Subscription[]>;
   /** Ids of all integrations in their order, from after the given one. */
   ids(after: string, limit: number): Promise<string[]>;
-  /** Ids of active integrations in their order, from after the given one. */
-  activeIds(after: string, limit: number): Promise<string[]>;
   /** Ids of all integrations that are not active. */
   inactiveIds(): Promise<string[]>;
   /** The ids for which an integration exists. */
@@ -109,7 +107,6 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
       }));
     },
     ids: (after, limit) => idsOf({ _id: { $gt: after } }, limit),
-    activeIds: (after, limit) => idsOf({ _id: { $gt: after }, state: 'active' }, limit),
     async inactiveIds() {
       const idsWith = (state: IntegrationStatus) =>
         read(() => integrations.find({ state }, { projection: { _id: 1 } }).toArray());

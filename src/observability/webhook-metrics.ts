@@ -41,7 +41,10 @@ export function createWebhookMetrics({ counter, gauge, histogram }: MetricSet): 
     'Integrations that the service disabled, by reason.',
     'reason',
   );
-  const lanes = gauge('webhook_lanes_held', 'Integrations that this process sends to.');
+  const partitions = gauge(
+    'webhook_partitions_held',
+    'Partitions of integrations that this process sends to. All processes together hold 64.',
+  );
   const waiting = gauge(
     'webhook_deliveries_waiting',
     'Deliveries in the database that wait: because they are due, for a retry, or because their integration is paused or disabled. Large numbers are estimates.',
@@ -71,8 +74,8 @@ export function createWebhookMetrics({ counter, gauge, histogram }: MetricSet): 
     integrationDisabled: (reason) => {
       disabled(reason).inc();
     },
-    lanesHeld: (count) => {
-      lanes().set(count);
+    partitionsHeld: (count) => {
+      partitions().set(count);
     },
     waiting: (status, deliveries, seconds) => {
       waiting(status).set(deliveries);

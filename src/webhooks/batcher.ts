@@ -9,25 +9,35 @@ export interface Batcher<Item> {
 }
 
 /**
- * While one batch is processed, the next one collects items (group commit). A single item does not wait, and under load
+ * While batches are processed, the next one collects items (group commit). A single item does not wait, and under load
  * batches grow as needed.
  *
  * @param work processes a batch; it must handle its failures itself
+ * @param atOnce batches that are processed at the same time, if more than the largest number of items wait
  */
-export function createBatcher<Item>(work: (batch: readonly Item[]) => Promise<void>, largest: number): Batcher<Item> {
+export function createBatcher<Item>(
+  work: (batch: readonly Item[]) => Promise<void>,
+  largest: number,
+  atOnce = 1,
+): Batcher<Item> {
   let waiting: { item: Item; resolve: () => void }[] = [];
   let size = 0;
-  let running: Promise<void> | undefined;
+  let active = 0;
+  let isBeginning = false;
+  let idle: PromiseWithResolvers<undefined> | undefined;
 
   const run = async (): Promise<void> => {
+    active += 1;
     while (waiting.length > 0) {
       const batch = waiting.slice(0, largest);
       waiting = waiting.slice(largest);
+      if (waiting.length >= largest && active < atOnce) void run();
       await work(batch.map(({ item }) => item));
       size -= batch.length;
       for (const { resolve } of batch) resolve();
     }
-    running = undefined;
+    active -= 1;
+    if (size === 0) idle?.resolve(undefined);
   };
 
   return {
@@ -35,15 +45,21 @@ export function createBatcher<Item>(work: (batch: readonly Item[]) => Promise<vo
       size += 1;
       return new Promise((resolve) => {
         waiting.push({ item, resolve });
+        if (isBeginning || (active > 0 && (active === atOnce || waiting.length < largest))) return;
+        isBeginning = true;
         // After the current turn of the event loop, so that items that are added together are in one batch.
-        running ??= new Promise<void>((next) => setImmediate(next)).then(run);
+        setImmediate(() => {
+          isBeginning = false;
+          if (active < atOnce) void run();
+        });
       });
     },
     get size() {
       return size;
     },
     async idle() {
-      while (running !== undefined) await running;
+      if (size > 0) await (idle ??= Promise.withResolvers()).promise;
+      idle = undefined;
     },
   };
 }

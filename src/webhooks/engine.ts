@@ -1,404 +1,386 @@
-import type { IntegrationDirectory, ReceiverSettings } from '../integrations/directory.ts';
-import { within } from '../runtime/within.ts';
-import { deliveryId, type NewDelivery } from './deliveries/delivery.ts';
-import type { DeliveryStore } from './deliveries/delivery-store.ts';
-import type { Settlements } from './deliveries/settlements.ts';
-import { remainingWait } from './lanes/health.ts';
-import { createDueTimes } from './lanes/due-times.ts';
-import { runLane, type LaneDependencies, type RunningLane } from './lanes/lane.ts';
-import { createLaneWatch } from './lanes/lane-lease.ts';
-import type { Lane, LaneStore } from './lanes/lane-store.ts';
-import type { WebhookLog, WebhookObserver } from './observer.ts';
-import type { ReplayWorker } from './replays/replays.ts';
-import type { Sender } from './sending/sender.ts';
-import type { WebhookLimits, WebhookTiming } from './timing.ts';
+import type { IntegrationDirectory } from '../integrations/directory.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
+import { within } from '../runtime/within.ts';
+import { newDelivery, type CreateDeliveries, type DeliveryWithBody } from './deliveries/delivery.ts';
+import type { DeliveryStore } from './deliveries/delivery-store.ts';
+import type { Settlements } from './deliveries/settlements.ts';
+import { createAgenda } from './lanes/agenda.ts';
+import { createAttempt } from './lanes/attempts.ts';
+import { createDispatcher } from './lanes/dispatcher.ts';
+import type { HealthStore, LaneState } from './lanes/health-store.ts';
+import { createLane, isIdle, type Lane } from './lanes/lane.ts';
+import { createReceivers } from './lanes/receivers.ts';
+import { createVerdicts } from './lanes/verdicts.ts';
+import type { WebhookLog, WebhookObserver } from './observer.ts';
+import type { LayoutStore } from './partitions/layout-store.ts';
+import { partitionOf, spansOf } from './partitions/partition.ts';
+import { createPartitions } from './partitions/partitions.ts';
+import type { ReplayWorker } from './replays/replays.ts';
+import { createQuota } from './sending/quota.ts';
+import type { Sender } from './sending/sender.ts';
+import type { WebhookLimits, WebhookTiming } from './timing.ts';
 
 /** Sends deliveries, together with any number of other processes. */
 export interface WebhookEngine {
   start(): void;
-  /** Waits for requests in progress, at most this many milliseconds, and releases the lanes. */
+  /** Waits for requests in progress, at most this many milliseconds, and passes the partitions on. */
   stop(timeoutMs: number): Promise<void>;
-  /** Call it when an operator has changed the settings of an integration or requested a delivery. */
+  readonly create: CreateDeliveries;
+  /** Call it when an operator has changed the settings of an integration, or has requested a replay. */
   nudge(integrationId: string): void;
-  /** Attempts this delivery, or everything that is due, now, even while the circuit breaker is open. */
-  attemptNow(integrationId: string, deliveryId?: string): void;
-  /** Call it when there is something to send to an integration. Nothing is sent while the circuit breaker is open. */
-  wake(integrationId: string): void;
-  /** Reserves places for deliveries before they are created, in lanes that this process holds. */
-  prepare(deliveries: readonly NewDelivery[]): Promise<PreparedDeliveries>;
-}
-
-/** Reserved places for deliveries that will be created. */
-export interface PreparedDeliveries {
-  /** The stamps for the deliveries that are sent immediately, by id. */
-  readonly stamps: ReadonlyMap<string, number>;
-  /** The deliveries are created. @param existing deliveries of another process, which sends them */
-  made(existing: ReadonlySet<string>): void;
-  /** It is not known whether they were created. */
-  failed(): void;
+  /** The same, and a receiver that gets nothing because it failed gets an attempt now. */
+  attemptNow(integrationId: string): void;
+  /** What this process knows about a receiver and is perhaps not stored yet. */
+  stateOf(integrationId: string): LaneState | undefined;
 }
 
 export interface EngineDependencies {
-  readonly lanes: LaneStore;
+  readonly layout: LayoutStore;
+  readonly health: HealthStore;
   readonly deliveries: DeliveryStore;
   readonly integrations: IntegrationDirectory;
   readonly settlements: Settlements;
   readonly sender: Sender;
   readonly replays: ReplayWorker;
+  /** The version of this service. */
   readonly version: string;
   readonly timing: WebhookTiming;
-  readonly limits: Pick<WebhookLimits, 'perReceiver' | 'inAll'>;
+  readonly limits: Pick<WebhookLimits, 'perReceiver' | 'inAll' | 'withSlow'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: WebhookLog;
   readonly observer: WebhookObserver;
 }
 
-/** Integrations that one poll reads; the next one continues after them. */
-const pollBatch = 32;
-/** Milliseconds after which a lane of another process is checked once more. */
-const contestedMs = 300;
+/** The most due times that are remembered. Other deliveries are searched for when they are due. */
+const maxAppointments = 200_000;
+const freshAtOnce = 1_000;
+/** The most lanes without work that are remembered. */
+const maxIdleLanes = 20_000;
 
-/** The most deliveries of one integration that are remembered for an immediate attempt. */
-const maxUrgent = 100;
-
+/**
+ * A delivery of a partition that this process holds is known from its creation to its end: it waits in its lane, is in
+ * progress, or is in the agenda until its next attempt. So nothing has to be searched for. The database is searched only
+ * when a partition is taken, and now and then for what was lost between two processes. What other processes create is
+ * marked as fresh, which is a small index of its own.
+ */
 export function createEngine(dependencies: EngineDependencies): WebhookEngine {
-  const { lanes, deliveries, integrations, settlements, sender, replays, timing, limits, clock, log, observer } =
-    dependencies;
-  /** Unique to this run of this process. */
-  const holder = dependencies.random.uuid();
-  const watch = createLaneWatch(timing.lease, () => clock.monotonic());
-  const running = new Map<string, RunningLane>();
-  /** Lanes that are being acquired. Two acquisitions of one process could not distinguish their writes. */
-  const acquiring = new Set<string>();
-  /** Lanes that were nudged while they ran. They are acquired again after their end. */
-  const nudged = new Set<string>();
-  /** Lanes that are not looked up before a time on the monotonic clock. */
-  const notBefore = new Map<string, number>();
-  /**
-   * Deliveries to attempt immediately, by integration, until its lane has taken them; undefined means everything that
-   * is due.
-   */
-  const urgent = new Map<string, Set<string | undefined>>();
-  const dueTimes = createDueTimes();
-  /** Integrations that can have running replays. */
-  const replaying = new Set<string>();
-  const rechecking = new Set<string>();
-  let queued = new Set<string>();
-  let draining: Promise<void> | undefined;
-  let pollCursor = '';
-  let stopped = false;
+  const { health, deliveries, settlements, sender, replays, timing, clock, log, observer } = dependencies;
+  const lanes = new Map<string, Lane>();
+  /** Lanes of partitions that were lost, until nothing is in progress. */
+  const draining = new Set<Lane>();
+  const agenda = createAgenda();
+  /** Partitions that must be searched, and when each was searched last. */
+  const toSearch = new Set<number>();
+  const searchedAt = new Map<number, number>();
+  let freshBefore: ReadonlySet<string> = new Set();
+  let isStopping = false;
   const timers = new Set<NodeJS.Timeout>();
-  const work = new Set<Promise<void>>();
+  /** Work that must end before this process leaves. */
+  const working = new Set<Promise<void>>();
+  let alarm: NodeJS.Timeout | undefined;
 
-  const laneDependencies: LaneDependencies = {
-    ...dependencies,
-    share: () => Math.max(1, Math.min(limits.perReceiver, Math.floor(limits.inAll / running.size))),
-    scheduleRetry: dueTimes.add,
-    async continueReplays(integrationId) {
-      if (!replaying.delete(integrationId)) return false;
-      const mayBeMore = await replays.continue(integrationId);
-      if (mayBeMore) replaying.add(integrationId);
-      return mayBeMore;
-    },
-  };
-
-  /** Acquires the free lanes of these integrations, and sends what is due in them. */
-  const acquireLanes = async (ids: readonly string[]): Promise<void> => {
-    const now = clock.monotonic();
-    const candidates = ids.filter((id) => !running.has(id) && (notBefore.get(id) ?? 0) <= now);
-    if (candidates.length === 0) return;
-    const [seen, found] = await Promise.all([lanes.find(candidates), integrations.find(candidates)]);
-    const known = new Map(found.map((integration) => [integration.id, integration]));
-    await Promise.all(
-      candidates.map(async (id) => {
-        const integration = known.get(id);
-        if (integration?.status !== 'active') {
-          urgent.delete(id);
-          postpone(id, timing.inactive);
-          return;
+  const partitions = createPartitions(
+    dependencies.layout,
+    {
+      taken(found) {
+        observer.partitionsHeld(partitions.held().size);
+        search(found);
+      },
+      lost(gone) {
+        observer.partitionsHeld(partitions.held().size);
+        for (const partition of gone) toSearch.delete(partition);
+        for (const lane of lanesOf(gone)) {
+          lanes.delete(lane.integrationId);
+          dispatcher.forget(lane);
+          draining.add(lane);
         }
-        const lane = underSettings(seen.get(id), integration.settingsRevision);
-        const wait =
-          lane?.health === undefined ? 0 : remainingWait(lane.health, clock.now(), timing.breaker.longestOpen);
-        if (wait > 0 && !urgent.has(id)) postpone(id, wait);
-        else if (lane === undefined || mayAcquire(lane)) await acquire(id, lane);
-        else recheck(id);
-      }),
-    );
+      },
+      isDrained(partition) {
+        for (const lane of draining) {
+          // What is in progress is still settled here; its stamp decides.
+          if (lane.underWay.size === 0 && verdicts.isSaved(lane)) draining.delete(lane);
+          else if (lane.partition === partition) return false;
+        }
+        return true;
+      },
+      called(found) {
+        // Another process may have changed what is stored about their receivers.
+        for (const lane of lanesOf(found)) if (lane.underWay.size === 0) lane.isLoaded = false;
+        search(found);
+      },
+      renewed() {
+        for (const lane of lanes.values()) dispatcher.wake(lane);
+      },
+    },
+    timing,
+    clock,
+    dependencies.random,
+    log,
+  );
+  /** Also while the lease has lapsed for a moment. */
+  const isHeld = (integrationId: string): boolean => partitions.held().has(partitionOf(integrationId));
+  const isMine = (integrationId: string): boolean => !isStopping && partitions.holds(integrationId);
+  const isOpen = (lane: Lane): boolean => isMine(lane.integrationId) && lanes.get(lane.integrationId) === lane;
+
+  const lanesOf = (wanted: readonly number[]): Lane[] => {
+    const set = new Set(wanted);
+    return [...lanes.values()].filter(({ partition }) => set.has(partition));
   };
 
-  /**
-   * A lane that this process holds but does not run could not be released during an outage of the database. Everything
-   * in it is settled.
-   */
-  const mayAcquire = (lane: Lane): boolean =>
-    (lane.holder === holder && !running.has(lane.integrationId)) || watch.mayAcquire(lane);
+  const laneOf = (integrationId: string): Lane => {
+    let lane = lanes.get(integrationId);
+    if (lane === undefined) lanes.set(integrationId, (lane = createLane(integrationId)));
+    return lane;
+  };
 
-  const acquire = async (id: string, seen: Lane | undefined): Promise<void> => {
-    if (running.has(id) || acquiring.has(id)) return;
-    acquiring.add(id);
+  // What is due later --------------------------------------------------------------------------------------------
+
+  const schedule = ({ integrationId }: Lane, at: number, id?: string): void => {
+    const isFar = at - clock.now().getTime() > timing.horizon;
+    if (id !== undefined && (isFar || agenda.size >= maxAppointments)) return;
+    agenda.add({ at, integrationId, deliveryId: id });
+    setAlarm();
+  };
+
+  /** At least once a poll, because the wall clock may be set. */
+  const setAlarm = (): void => {
+    clearTimeout(alarm);
+    const next = agenda.next();
+    if (next === undefined || isStopping) return;
+    alarm = setTimeout(keepAppointments, Math.min(Math.max(next - clock.now().getTime(), 0), timing.poll));
+  };
+
+  const keepAppointments = (): void => {
+    for (const { integrationId, deliveryId: id } of agenda.takeDue(clock.now().getTime())) {
+      if (!isHeld(integrationId)) continue;
+      const lane = laneOf(integrationId);
+      if (id === undefined) lookFor(lane);
+      else dispatcher.enqueue(lane, { id, isUrgent: false });
+    }
+    setAlarm();
+  };
+
+  /** The database can have due deliveries of a lane. */
+  const lookFor = (lane: Lane): void => {
+    lane.mayHaveMore = true;
+    dispatcher.wake(lane);
+  };
+
+  // What is found ------------------------------------------------------------------------------------------------
+
+  let searching: Promise<void> | undefined;
+  /** Finds what waits in partitions, one after the other. */
+  const search = (wanted: Iterable<number>): void => {
+    for (const partition of wanted) toSearch.add(partition);
+    if (toSearch.size === 0 || isStopping) return;
+    searching ??= searchAll()
+      .catch((error: unknown) => {
+        log.warn({ error }, 'waiting deliveries could not be read; retrying');
+      })
+      .finally(() => (searching = undefined));
+  };
+
+  const searchAll = async (): Promise<void> => {
+    while (toSearch.size > 0 && !isStopping) {
+      const wanted = [...toSearch];
+      for (const span of spansOf(wanted)) {
+        for await (const found of deliveries.firstDue(span)) {
+          const end = clock.now().getTime() + timing.horizon;
+          for (const { integrationId, at } of found) {
+            if (isHeld(integrationId) && at.getTime() <= end) schedule(laneOf(integrationId), at.getTime());
+          }
+        }
+      }
+      const searched = new Set(wanted);
+      for (const id of await replays.waiting()) {
+        if (!searched.has(partitionOf(id)) || !isHeld(id)) continue;
+        laneOf(id).isReplaying = true;
+        dispatcher.wake(laneOf(id));
+      }
+      for (const partition of wanted) {
+        toSearch.delete(partition);
+        searchedAt.set(partition, clock.monotonic());
+      }
+    }
+  };
+
+  const searchAgain = (): void => {
+    const before = clock.monotonic() - timing.search;
+    const isOld = (partition: number): boolean => (searchedAt.get(partition) ?? 0) < before;
+    search([...toSearch, ...[...partitions.held()].filter(isOld)]);
+  };
+
+  /** Finds what other processes have created in the partitions of this one. */
+  const findFresh = async (): Promise<void> => {
+    const [first, ...others] = spansOf(partitions.held());
+    if (first === undefined) return;
+    const found = await deliveries.fresh({ from: first.from, before: (others.at(-1) ?? first).before }, freshAtOnce);
+    const mine = found.filter(({ integrationId }) => isMine(integrationId));
+    const before = freshBefore;
+    freshBefore = new Set(mine.map(({ id }) => id));
+    for (const { id, integrationId, isUrgent } of mine) {
+      if (!before.has(id)) dispatcher.enqueue(laneOf(integrationId), { id, isUrgent });
+    }
+    // They are not begun, for example because their integration is paused.
+    const known = mine.flatMap(({ id }) => (before.has(id) && !dispatcher.has(id) ? [id] : []));
+    if (known.length > 0) await deliveries.unmark(known);
+  };
+
+  // What is new --------------------------------------------------------------------------------------------------
+
+  const create: CreateDeliveries = async (wanted, request) => {
+    const isUrgent = request?.isUrgent === true;
+    const createdAt = request?.createdAt ?? clock.now();
+    const added = wanted.map((delivery) => newDelivery(delivery, createdAt));
+    const own = added.flatMap((delivery): { readonly delivery: DeliveryWithBody; readonly lane: Lane }[] =>
+      isMine(delivery.integrationId) ? [{ delivery, lane: laneOf(delivery.integrationId) }] : [],
+    );
+    // What a caller asks for is not counted as begun, because the caller is told about it first.
+    const receivers = await readReceivers(request === undefined ? [...new Set(own.map(({ lane }) => lane))] : []);
+    const stamp = partitions.nextStamp();
+    const begun = new Set<string>();
+    for (const { delivery, lane } of own) {
+      if (receivers.has(lane) && dispatcher.reserve(lane, delivery.id)) begun.add(delivery.id);
+    }
+    const mine = new Set(own.map(({ delivery }) => delivery));
+    let existing: ReadonlySet<string>;
     try {
-      await acquireLane(id, seen);
+      const isFresh = (delivery: DeliveryWithBody): boolean => !mine.has(delivery);
+      existing = await deliveries.insertMissing(added, { begun: { ids: begun, stamp }, isFresh, isUrgent });
     } finally {
-      acquiring.delete(id);
+      for (const id of begun) dispatcher.release(id);
     }
-  };
-
-  const acquireLane = async (id: string, seen: Lane | undefined): Promise<void> => {
-    const leaseEnd = clock.monotonic() + timing.lease;
-    const lane = await lanes.acquire(id, seen, holder);
-    if (lane === undefined) return;
-    if (stopped) {
-      await lanes.release(id, lane.token);
-      return;
+    const passedOn: string[] = [];
+    for (const { delivery, lane } of own) {
+      const { id } = delivery;
+      if (!isOpen(lane)) passedOn.push(id);
+      // Perhaps another process has created it.
+      else if (existing.has(id)) dispatcher.enqueue(lane, { id, isUrgent });
+      else dispatcher.enqueue(lane, { id, isUrgent, delivery, stamp: begun.has(id) ? stamp : undefined });
     }
-    const runningLane = runLane(lane, leaseEnd, laneDependencies, urgent.get(id));
-    urgent.delete(id);
-    running.set(id, runningLane);
-    observer.lanesHeld(running.size);
-    background(
-      runningLane.ended.then(({ retryIn: lookAgainIn, wasWoken }) => {
-        running.delete(id);
-        observer.lanesHeld(running.size);
-        if (nudged.delete(id)) enqueue(id);
-        else if (lookAgainIn > 0) postpone(id, lookAgainIn);
-        else if (wasWoken) enqueue(id);
-      }),
-    );
+    // The new holder of the partition may have searched it before they were created.
+    if (passedOn.length > 0) await deliveries.markFresh(passedOn);
+    return added.filter(({ id }) => !existing.has(id));
   };
 
-  const passOnUrgent = (id: string, lane: RunningLane): void => {
-    const requested = [...(urgent.get(id) ?? [])];
-    if (requested.every((deliveryId) => lane.attemptNow(deliveryId))) urgent.delete(id);
+  const lookAt = (integrationId: string): void => {
+    if (isMine(integrationId)) {
+      const lane = laneOf(integrationId);
+      lane.isReplaying = true;
+      lane.known = undefined;
+      lane.interruptedUntil = 0;
+      lookFor(lane);
+    } else if (!isStopping) track(partitions.call(integrationId));
   };
 
-  /** For a limited time, because another process may know of a change. */
-  const postpone = (id: string, milliseconds: number): void => {
-    dueTimes.add(id, new Date(clock.now().getTime() + milliseconds));
-    notBefore.set(id, clock.monotonic() + Math.min(milliseconds, timing.inactive));
-  };
+  // Life ---------------------------------------------------------------------------------------------------------
 
-  /** Checks a lane of another process again: its holder may have released it without seeing what is due now. */
-  const recheck = (id: string): void => {
-    if (rechecking.has(id)) return;
-    rechecking.add(id);
-    later(contestedMs, () => {
-      background(
-        deliveries
-          .anyDue(id, clock.now())
-          .then((isDue) => (isDue ? acquireLanes([id]) : undefined))
-          .finally(() => rechecking.delete(id)),
-      );
-    });
-  };
-
-  const enqueue = (id: string): void => {
-    if (stopped) return;
-    const lane = running.get(id);
-    if (lane !== undefined) {
-      passOnUrgent(id, lane);
-      lane.wake();
-      return;
-    }
-    queued.add(id);
-    draining ??= drainQueue();
-  };
-
-  /** Nudges that arrive meanwhile are processed together afterwards. */
-  const drainQueue = async (): Promise<void> => {
-    while (queued.size > 0 && !stopped) {
-      const ids = [...queued];
-      queued = new Set();
-      await acquireLanes(ids).catch((error: unknown) => {
-        log.warn({ error }, 'due deliveries could not be read; retrying');
-      });
-    }
-    draining = undefined;
-  };
-
-  /**
-   * Finds work without a nudge: due retries, and work that other processes left. This process knows the due times of
-   * its own lanes and goes through other integrations in rounds. The holder of a lane does the work in it.
-   */
-  const poll = async (): Promise<void> => {
-    for (const lane of running.values()) lane.wake();
-    for (const id of dueTimes.takeDue(clock.now())) enqueue(id);
-    const [active, withReplays] = await Promise.all([integrations.activeIds(pollCursor, pollBatch), replays.waiting()]);
-    pollCursor = active.length < pollBatch ? '' : (active.at(-1) ?? '');
-    for (const id of withReplays) replaying.add(id);
-    const at = clock.monotonic();
-    const others = active.filter((id) => !running.has(id) && (notBefore.get(id) ?? 0) <= at);
-    const seen = await lanes.find(others);
-    await Promise.all(
-      others.map(async (id) => {
-        const lane = seen.get(id);
-        if (lane !== undefined && !mayAcquire(lane)) return;
-        if (replaying.has(id) || (await deliveries.anyDue(id, clock.now()))) enqueue(id);
-      }),
-    );
-  };
-
-  const renew = async (): Promise<void> => {
-    // The lanes at this time: when the answer arrives, there can be later ones with the same ids.
-    const held = [...running];
-    if (held.length === 0) return;
-    const end = clock.monotonic() + timing.lease;
-    const renewed = await lanes.renew(
-      held.map(([id]) => id),
-      holder,
-    );
-    for (const [id, lane] of held) {
-      if (renewed.has(id)) lane.renewed(end);
-      else lane.lost();
-    }
-  };
-
-  const background = (task: Promise<unknown>): void => {
-    const tracked: Promise<void> = task
-      .then(() => undefined)
+  const track = (work: Promise<void>): void => {
+    const tracked: Promise<void> = work
       .catch((error: unknown) => {
         log.warn({ error }, 'the delivery engine failed; retrying');
       })
-      .finally(() => {
-        work.delete(tracked);
-      });
-    work.add(tracked);
-  };
-
-  const later = (milliseconds: number, action: () => void): void => {
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      if (!stopped) action();
-    }, milliseconds);
-    timers.add(timer);
+      .finally(() => working.delete(tracked));
+    working.add(tracked);
   };
 
   /** Repeats work, with a pause after the end of each run. */
-  const repeat = (milliseconds: number, action: () => Promise<void>): void => {
-    later(milliseconds, () => {
-      background(
-        action().finally(() => {
-          repeat(milliseconds, action);
+  const repeat = (pause: () => number, work: () => Promise<void>): void => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      track(
+        work().finally(() => {
+          if (!isStopping) repeat(pause, work);
         }),
       );
-    });
+    }, pause());
+    timers.add(timer);
   };
 
-  /** Groups deliveries by the running lane that they belong to. */
-  const byLane = (prepared: readonly NewDelivery[]): Map<string, NewDelivery[]> => {
-    const groups = new Map<string, NewDelivery[]>();
-    for (const delivery of prepared) {
-      if (!running.has(delivery.integrationId)) continue;
-      const group = groups.get(delivery.integrationId);
-      if (group === undefined) groups.set(delivery.integrationId, [delivery]);
-      else group.push(delivery);
+  const forgetIdle = (): void => {
+    if (lanes.size <= maxIdleLanes) return;
+    for (const lane of lanes.values()) {
+      if (isIdle(lane) && verdicts.isSaved(lane)) lanes.delete(lane.integrationId);
     }
-    return groups;
   };
 
-  const prepare = async (prepared: readonly NewDelivery[]): Promise<PreparedDeliveries> => {
-    const stamps = new Map<string, number>();
-    const reserved: { id: string; lane: RunningLane; begin: () => void }[] = [];
-    const groups = byLane(prepared);
-    const active = groups.size === 0 ? [] : await integrations.find([...groups.keys()]);
-    for (const integration of active) {
-      const lane = running.get(integration.id);
-      const group = groups.get(integration.id) ?? [];
-      if (lane === undefined || integration.status !== 'active') continue;
-      let receiver: ReceiverSettings;
-      try {
-        receiver = integrations.open(integration);
-      } catch {
-        // The lane finds out the same and reports it.
-        continue;
-      }
-      const reservation = lane.reserve(group.map(deliveryId), integration.settingsRevision);
-      if (reservation === undefined) continue;
-      const { ids, stamp } = reservation;
-      for (const delivery of group) {
-        const id = deliveryId(delivery);
-        if (!ids.has(id)) continue;
-        stamps.set(id, stamp);
-        const whole = { ...delivery, ...newDeliveryState, id, createdAt: clock.now() };
-        reserved.push({
-          id,
-          lane,
-          begin: () => {
-            lane.begin(whole, stamp, receiver);
-          },
-        });
-      }
-    }
-    return {
-      stamps,
-      made(existing) {
-        for (const { id, lane, begin } of reserved) {
-          if (existing.has(id)) lane.giveUp(id);
-          else begin();
-        }
-        const others = prepared.filter((delivery) => !stamps.has(deliveryId(delivery)));
-        for (const id of new Set(others.map(({ integrationId }) => integrationId))) enqueue(id);
-      },
-      failed() {
-        for (const { id, lane } of reserved) lane.giveUp(id);
-      },
-    };
+  const quota = createQuota(dependencies.limits, clock);
+  const wake = (lane: Lane): void => {
+    dispatcher.wake(lane);
   };
-
-  const nudge = (integrationId: string): void => {
-    notBefore.delete(integrationId);
-    replaying.add(integrationId);
-    if (running.has(integrationId)) nudged.add(integrationId);
-    enqueue(integrationId);
-  };
+  const verdicts = createVerdicts({ ...dependencies, wake });
+  const readReceivers = createReceivers(dependencies);
+  const dispatcher = createDispatcher({
+    ...dependencies,
+    readReceivers,
+    attempt: createAttempt({ ...dependencies, quota, verdicts, wake }),
+    quota,
+    isOpen,
+    nextStamp: () => partitions.nextStamp(),
+    schedule,
+    track,
+  });
 
   return {
-    prepare,
-    nudge,
-    attemptNow(integrationId, deliveryId) {
-      const requested = urgent.get(integrationId) ?? new Set();
-      // Another process may hold the lane for long. With more deliveries than this, everything that is due is attempted
-      // instead.
-      requested.add(requested.size < maxUrgent ? deliveryId : undefined);
-      urgent.set(integrationId, requested);
-      nudge(integrationId);
+    create(added, request) {
+      const creating = create(added, request);
+      track(creating.then(() => undefined).catch(() => undefined));
+      return creating;
+    },
+    nudge: lookAt,
+    attemptNow(integrationId) {
+      const now = clock.now();
+      const ending = health.endPause(integrationId, now).then(() => {
+        const lane = lanes.get(integrationId);
+        const { health: known } = lane ?? {};
+        if (lane !== undefined && known?.open !== undefined) {
+          lane.health = { ...known, open: { ...known.open, until: now } };
+        }
+        lookAt(integrationId);
+      });
+      track(ending);
+    },
+    stateOf(integrationId) {
+      const lane = lanes.get(integrationId);
+      return lane?.isLoaded === true && isMine(integrationId) ? lane : undefined;
     },
     start() {
-      repeat(timing.poll, poll);
-      repeat(timing.renewal, renew);
+      partitions.start();
+      // Other processes wait for this one, so what they have created is looked for more often than what was lost.
+      const pause = (): number => {
+        if (freshBefore.size > 0) return timing.poll / 10;
+        return partitions.hasOthers() ? timing.poll / 2 : timing.poll;
+      };
+      repeat(pause, findFresh);
+      repeat(
+        () => timing.poll,
+        async () => {
+          searchAgain();
+          forgetIdle();
+          await verdicts.save();
+        },
+      );
     },
-    wake: enqueue,
     async stop(timeoutMs) {
-      stopped = true;
+      const end = clock.monotonic() + timeoutMs;
+      isStopping = true;
       for (const timer of timers) clearTimeout(timer);
-      await draining;
-      for (const lane of running.values()) lane.stop();
-      const ended = Promise.all([...running.values()].map((lane) => lane.ended));
-      await within(timeoutMs, ended, () => undefined);
-      // Interrupted deliveries are due immediately for the next holder of the lane.
+      clearTimeout(alarm);
+      await partitions.settle();
+      const idle = async (): Promise<void> => {
+        while (working.size > 0) await Promise.all([...working, dispatcher.idle()]);
+        await dispatcher.idle();
+      };
+      await within(Math.max(0, end - clock.monotonic()), idle(), () => undefined);
+      // Interrupted deliveries are due immediately for the next holder of their partition.
       settlements.abandon();
       await sender.close();
-      await ended;
-      await Promise.all(work);
+      await idle();
+      for (const lane of lanes.values()) dispatcher.forget(lane);
+      await Promise.all([verdicts.save().catch(() => undefined), idle()]);
+      await partitions.leave();
     },
   };
-}
-
-const newDeliveryState = {
-  replayId: undefined,
-  status: 'pending',
-  attemptCount: 0,
-  failures: 0,
-  lastOutcome: undefined,
-  nextAttemptAt: undefined,
-  finishedAt: undefined,
-} as const;
-
-/** A lane whose counts belong to older settings starts from zero. */
-function underSettings(lane: Lane | undefined, settingsRevision: number): Lane | undefined {
-  if (lane?.health === undefined || lane.health.settingsRevision === settingsRevision) return lane;
-  return { ...lane, health: undefined };
 }

@@ -20,7 +20,8 @@ export interface WebhookObserver {
   relayed(events: number, seconds: number): void;
   breakerOpened(): void;
   integrationDisabled(reason: string): void;
-  lanesHeld(count: number): void;
+  /** Partitions that this process holds. */
+  partitionsHeld(count: number): void;
   /**
    * The waiting deliveries of the whole database. `seconds` is the time since the first was due, or since it was
    * created if it is not due.
@@ -36,7 +37,7 @@ export const silentObserver: WebhookObserver = {
   relayed: () => undefined,
   breakerOpened: () => undefined,
   integrationDisabled: () => undefined,
-  lanesHeld: () => undefined,
+  partitionsHeld: () => undefined,
   waiting: () => undefined,
   outboxesWaiting: () => undefined,
 };

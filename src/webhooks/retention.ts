@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IntegrationDirectory } from '../integrations/directory.ts';
 import type { DeliveryStore } from './deliveries/delivery-store.ts';
-import type { LaneStore } from './lanes/lane-store.ts';
+import type { HealthStore } from './lanes/health-store.ts';
 import type { WebhookObserver } from './observer.ts';
 import type { ReplayStore } from './replays/replay-store.ts';
 import type { WebhookTiming } from './timing.ts';
@@ -11,7 +11,7 @@ import type { Clock } from '../runtime/clock.ts';
 export interface Retention {
   /** Drops deliveries that were held too long. */
   expireHeld(): Promise<void>;
-  /** Removes deliveries, replays and lanes of integrations that were deleted after something was sent to them. */
+  /** Removes deliveries, replays and the health of integrations that were deleted after something was sent to them. */
   sweepDeleted(): Promise<void>;
   /**
    * Removes deliveries of all other integrations that do not exist. It searches between the ids of all existing ones,
@@ -23,7 +23,7 @@ export interface Retention {
 export interface RetentionDependencies {
   readonly deliveries: DeliveryStore;
   readonly replays: ReplayStore;
-  readonly lanes: LaneStore;
+  readonly health: Pick<HealthStore, 'ids' | 'remove'>;
   readonly integrations: Pick<IntegrationDirectory, 'existing' | 'ids'>;
   readonly timing: Pick<WebhookTiming, 'hold' | 'retention'>;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ const idsAtOnce = 100;
 const pauseMs = 20;
 
 export function createRetention(dependencies: RetentionDependencies): Retention {
-  const { deliveries, replays, lanes, integrations, timing, clock, observer } = dependencies;
+  const { deliveries, replays, health, integrations, timing, clock, observer } = dependencies;
 
   /** @returns the number of integrations that do not exist and have nothing left */
   const sweep = async (ids: readonly string[]): Promise<number> => {
@@ -45,8 +45,8 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
       await deliveries.removeAllOf(id, pause);
       await replays.removeAllOf(id);
     }
-    // Last, because an interrupted sweep finds the rest by the lane.
-    if (deleted.length > 0) await lanes.remove(deleted);
+    // Last, because an interrupted sweep finds the rest by it.
+    if (deleted.length > 0) await health.remove(deleted);
     return deleted.length;
   };
 
@@ -67,15 +67,16 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
         const at = clock.now();
         return { at, expiresAt: new Date(at.getTime() + timing.retention) };
       };
-      for await (const ids of pages(integrations.ids)) {
-        for (const id of ids) {
-          const expired = await deliveries.expire(id, dueBefore, end, pause);
+      for await (const found of deliveries.firstDue({ from: '', before: undefined })) {
+        for (const { integrationId, at } of found) {
+          if (at >= dueBefore) continue;
+          const expired = await deliveries.expire(integrationId, dueBefore, end, pause);
           for (let each = 0; each < expired; each += 1) observer.finished('expired');
         }
       }
     },
     async sweepDeleted() {
-      for await (const ids of pages(lanes.ids)) await sweep(ids);
+      for await (const ids of pages(health.ids)) await sweep(ids);
     },
     async sweepOrphans() {
       let after = '';

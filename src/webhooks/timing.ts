@@ -15,16 +15,16 @@ export interface WebhookTiming {
   readonly connectTimeout: number;
   /** Time limit for a whole attempt. */
   readonly totalTimeout: number;
-  /** How long a lane's lease lasts after it was taken or renewed. Longer than `totalTimeout`. */
+  /** How long a process keeps its partitions after a beat. */
   readonly lease: number;
-  /** Between renewals. */
-  readonly renewal: number;
-  /** How long a lane without work is kept before it is released. */
-  readonly linger: number;
-  /** Time between two polls for work without a nudge. */
+  /** Between two beats. */
+  readonly beat: number;
+  /** Between two polls: of outboxes, of the layout of partitions, and of deliveries that other processes created. */
   readonly poll: number;
-  /** Time between two checks of a lane whose integration is not active, without a nudge. */
-  readonly inactive: number;
+  /** Between two searches for all that waits in a partition. They find what was lost between two processes. */
+  readonly search: number;
+  /** How far ahead due times are remembered. Longer than `search`. */
+  readonly horizon: number;
   readonly breaker: {
     /** Number of consecutive failures that open it. */
     readonly failures: number;
@@ -50,11 +50,11 @@ export const defaultTiming: WebhookTiming = {
   longestRetryAfter: day,
   connectTimeout: 5 * second,
   totalTimeout: 15 * second,
-  lease: 30 * second,
-  renewal: 5 * second,
-  linger: 250,
+  lease: 6 * second,
+  beat: 1.5 * second,
   poll: second,
-  inactive: 5 * second,
+  search: 5 * minute,
+  horizon: 10 * minute,
   breaker: { failures: 5, firstOpen: 30 * second, longestOpen: 15 * minute },
   failing: { warnAfter: 3 * day, disableAfter: 5 * day, leastNotice: day },
   hold: 30 * day,
@@ -65,11 +65,10 @@ export const defaultTiming: WebhookTiming = {
 export interface WebhookLimits {
   /** The most requests in progress to one receiver. */
   readonly perReceiver: number;
-  /**
-   * The most requests in progress in total. Receivers share it evenly, so a receiver that does not answer uses only its
-   * share.
-   */
+  /** The most requests in progress to all receivers that are younger than a second. */
   readonly inAll: number;
+  /** The most requests in progress, with those to receivers that take longer. */
+  readonly withSlow: number;
   /** Bytes of a response that are stored. */
   readonly responseKept: number;
   /** Bytes of a response that are read so that the connection can be used again. Above this it is closed. */
@@ -81,6 +80,7 @@ export interface WebhookLimits {
 export const defaultLimits: WebhookLimits = {
   perReceiver: 64,
   inAll: 1_024,
+  withSlow: 4_096,
   responseKept: 16 * 1_024,
   responseRead: 64 * 1_024,
   framingRead: 64 * 1_024,

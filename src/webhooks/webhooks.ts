@@ -7,11 +7,13 @@ import { soundCondition, type Condition } from '../integrations/condition.ts';
 import type { Integration } from '../integrations/integration.ts';
 import { createDeliveries, type Deliveries } from './deliveries/deliveries.ts';
 import { createSettlements } from './deliveries/settlements.ts';
+import type { CreateDeliveries } from './deliveries/delivery.ts';
 import { createDeliveryStore, deliveryIndexes } from './deliveries/delivery-store.ts';
 import { createEngine, type WebhookEngine } from './engine.ts';
 import { createEventStore, eventIndexes } from './events/event-store.ts';
 import { remainingWait } from './lanes/health.ts';
-import { createLaneStore } from './lanes/lane-store.ts';
+import { createHealthStore } from './lanes/health-store.ts';
+import { createLayoutStore } from './partitions/layout-store.ts';
 import { silentObserver, type WebhookLog, type WebhookObserver } from './observer.ts';
 import { createRelay, type RunningRelay } from './relay/relay.ts';
 import { createOutboxStore } from './relay/outbox-store.ts';
@@ -73,17 +75,23 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const { clock, random } = dependencies;
   const events = createEventStore(database);
   const deliveries = createDeliveryStore(database);
-  const lanes = createLaneStore(database);
+  const health = createHealthStore(database);
   const replayStore = createReplayStore(database);
   const waitingStore = createWaitingStore(database);
-  const nudge = (integrationId: string): void => {
-    engine.nudge(integrationId);
-  };
   const common = { events, deliveries, integrations, timing, clock, log, observer };
-  const replays = createReplays({ ...common, replays: replayStore, nudge });
+  const create: CreateDeliveries = (added, request) => engine.create(added, request);
+  const replays = createReplays({
+    ...common,
+    replays: replayStore,
+    create,
+    nudge: (integrationId) => {
+      engine.nudge(integrationId);
+    },
+  });
   const engine = createEngine({
     ...common,
-    lanes,
+    layout: createLayoutStore(database),
+    health,
     settlements: createSettlements(deliveries, timing, clock, log),
     sender: createSender({ mayConnect, lookUp, timing, limits }),
     replays,
@@ -100,13 +108,13 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   const conditions = async (wanted: readonly Integration[]): Promise<ReadonlyMap<string, Condition>> => {
     const ids = wanted.map(({ id }) => id);
     const now = clock.now();
-    const found = await lanes.find(ids);
+    const found = await health.find(ids);
     return new Map(
       wanted.map(({ id, settingsRevision, status }): [string, Condition] => {
-        const { health, activity } = found.get(id) ?? { health: undefined, activity: {} };
-        if (health?.settingsRevision !== settingsRevision) return [id, { ...soundCondition, ...activity }];
-        const wait = status === 'active' ? remainingWait(health, now, timing.breaker.longestOpen) : 0;
-        const { failuresInARow: consecutiveFailures, lastFailure } = health;
+        const { health: known, activity } = engine.stateOf(id) ?? found.get(id) ?? { health: undefined, activity: {} };
+        if (known?.settingsRevision !== settingsRevision) return [id, { ...soundCondition, ...activity }];
+        const wait = status === 'active' ? remainingWait(known, now, timing.breaker.longestOpen) : 0;
+        const { failuresInARow: consecutiveFailures, lastFailure } = known;
         const retryingUntil = wait > 0 ? new Date(now.getTime() + wait) : undefined;
         return [id, { ...soundCondition, ...activity, consecutiveFailures, lastFailure, retryingUntil }];
       }),
@@ -122,16 +130,9 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
   return {
     relay,
     engine,
-    deliveries: createDeliveries({
-      ...common,
-      replays,
-      serialise,
-      attemptNow: (integrationId, id) => {
-        engine.attemptNow(integrationId, id);
-      },
-    }),
+    deliveries: createDeliveries({ ...common, replays, serialise, create }),
     replays,
-    retention: createRetention({ ...common, lanes, replays: replayStore }),
+    retention: createRetention({ ...common, health, replays: replayStore }),
     conditions,
     async condition(integration) {
       const { id } = integration;

@@ -12,6 +12,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { openDatabase } from '../support/database.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { startService } from '../../src/start.ts';
+import { newDelivery } from '../../src/webhooks/deliveries/delivery.ts';
 import { createDeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';
 import { findBrowserProgram } from '../support/browser-program.ts';
 import { checkSetting, fastEngine, startDatabaseServer } from '../support/database-server.ts';
@@ -87,7 +88,7 @@ async function fill(): Promise<void> {
       targetId: undefined,
       eventCreatedAt: new Date(start + (first + offset) * 1_000),
     }));
-    await deliveries.insertMissing(some, new Date(start + first * 1_000));
+    await deliveries.insertMissing(some.map((each) => newDelivery(each, new Date(start + first * 1_000))));
   }
   await database.close();
 }

@@ -7,6 +7,7 @@
  * loopback. Service, database, receiver and (for HTTP) the client that places orders run in a process each.
  *
  *     npm run bench:webhooks -- --seconds 10 --fan-out 1,5 --intake http,rules
+ *     npm run bench:webhooks -- --integrations 10000     see webhooks-crowd.ts
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -26,6 +27,7 @@ import { checkSetting, fastEngine, startDatabaseServer } from '../support/databa
 import { openDatabase } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
 import { startFlags } from '../support/start-flags.ts';
+import { benchCrowd } from './webhooks-crowd.ts';
 import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
 import type { ServiceAnswer, ServiceRequest } from './webhooks-service.ts';
 import { preciseNow, type SinkArrival, type SinkMessage } from './webhooks-sink.ts';
@@ -37,6 +39,7 @@ const { values } = parseArgs({
     'fan-out': { type: 'string', default: '1,5' },
     intake: { type: 'string', default: 'http,rules' },
     'cpu-prof': { type: 'string' },
+    integrations: { type: 'string' },
   },
 });
 const seconds = Number(values.seconds);
@@ -291,6 +294,7 @@ try {
     `Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown CPU'}, load ${load()}`,
   );
   console.log(`Database: ${database.engine}, on the same machine; latencies from acknowledgment to verified arrival`);
+  if (values.integrations !== undefined) await benchCrowd(database.uri, Number(values.integrations));
   const rows: Record<string, string | number>[] = [];
   const round = (value: number): number => (value < 10 ? Math.round(value * 100) / 100 : Math.round(value));
   const line = (what: string, fanOut: number, measured: Measured): Record<string, string | number> => ({
@@ -305,7 +309,8 @@ try {
     'service CPU ms/delivery': round(measured.serviceCpu),
     'database CPU ms/delivery': round(measured.databaseCpu),
   });
-  for (const fanOut of values['fan-out'].split(',').map(Number)) {
+  const fanOuts = values.integrations === undefined ? values['fan-out'].split(',').map(Number) : [];
+  for (const fanOut of fanOuts) {
     const bare = await benchTransport(fanOut);
     const { deliveriesPerSecond, p50, p99 } = bare;
     rows.push({
@@ -320,7 +325,7 @@ try {
       rows.push(line(`${intake}, full load`, fanOut, full), line(`${intake}, half load`, fanOut, half));
     }
   }
-  console.table(rows);
+  if (rows.length > 0) console.table(rows);
   console.log(`load afterwards ${load()}`);
 } finally {
   await database.stop();

@@ -1,4 +1,4 @@
-import type { Collection, Db, Document } from 'mongodb';
+import type { AnyBulkWriteOperation, Collection, Db, Document } from 'mongodb';
 import type { Database } from '../../src/db/client.ts';
 import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
 import type { PagedDatabase } from '../../src/db/pages.ts';
@@ -46,7 +46,18 @@ export function countMatchedDocuments(database: Database): MatchedDocuments {
       await note(collection, filter);
       return collection.deleteMany(filter);
     },
+    updateOne: async (filter: Document, change: Document, options?: Document) => {
+      await note(collection, filter);
+      return collection.updateOne(filter, change, options);
+    },
+    bulkWrite: async (operations: AnyBulkWriteOperation[], options?: Document) => {
+      for (const operation of operations) {
+        if ('updateMany' in operation) await note(collection, operation.updateMany.filter);
+      }
+      return collection.bulkWrite(operations, options);
+    },
     insertMany: (documents: Document[], options?: Document) => collection.insertMany(documents, options),
+    insertOne: (document: Document) => collection.insertOne(document),
   });
   return {
     database: withNarrowPages({

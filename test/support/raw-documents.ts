@@ -64,7 +64,8 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
 
   integrations: [...stamps, ...integrationFields.storedNames],
-  lanes: ['_id', 'holder', 'token', 'beat', 'health', 'last_attempt_at', 'last_success_at'],
+  lanes: ['_id', 'health', 'last_attempt_at', 'last_success_at'],
+  layout: ['_id', 'version', 'token', 'members', 'holders', 'calls'],
   events: [
     ...['_id', 'type', 'target_uuid', 'target_id', 'location_id', 'created_at', 'body', 'recipients', 'expires_at'],
     ...['traceparent'],
@@ -72,7 +73,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   deliveries: [
     ...['_id', 'event_id', 'event_type', 'integration_id', 'replay_id', 'target_uuid', 'target_id', 'event_created_at'],
     ...['created_at', 'body', 'status', 'lane', 'next_attempt_at', 'stamp', 'tries', 'failures', 'finished_at'],
-    ...['expires_at', 'last_outcome', 'traceparent'],
+    ...['expires_at', 'last_outcome', 'traceparent', 'fresh', 'urgent'],
   ],
   attempts: [
     ...['_id', 'integration_id', 'delivery_id', 'number', 'at', 'milliseconds', 'status', 'error', 'expires_at'],

@@ -51,7 +51,7 @@ describe.each(['00b71ea', '43e2c07'])('a database that commit %s wrote', (name) 
       () => get('/'),
       ({ migration }) => migration === undefined,
     );
-    expect(info.schema).toEqual({ version: migrations.at(-1)?.version, oldest_reader: 0 });
+    expect(info.schema).toEqual({ version: migrations.at(-1)?.version, oldest_reader: 6 });
     expect((await get('/health/ready')).checks.migration).toBe('complete');
   });
 

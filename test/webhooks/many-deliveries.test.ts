@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
 import type { PagedDatabase } from '../../src/db/pages.ts';
+import { newDelivery } from '../../src/webhooks/deliveries/delivery.ts';
+import { firstDue } from '../../src/webhooks/deliveries/delivery-documents.ts';
 import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';
 import { createEventStore, type StoredEvent } from '../../src/webhooks/events/event-store.ts';
 import { webhookIndexes } from '../../src/webhooks/webhooks.ts';
 import { createWaitingStore } from '../../src/webhooks/waiting/waiting-store.ts';
 import { createIndexes, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { countMatchedDocuments, type MatchedDocuments } from '../support/matched-documents.ts';
+import { attemptOf } from './webhooks-harness.ts';
 import { readList } from '../support/read-list.ts';
 
 /** Enough for several parts of a time span with some hundred deliveries each. */
@@ -16,19 +19,6 @@ const most = 1_500;
 const start = Date.parse('2026-03-01T12:00:00Z');
 const at = (index: number): Date => new Date(start + index * 1_000);
 const body = Buffer.from('{}');
-const attemptOf = (integrationId: string, deliveryId: string) => ({
-  integrationId,
-  deliveryId,
-  stamp: 1,
-  number: 1,
-  at: new Date(),
-  milliseconds: 3,
-  status: 500,
-  error: undefined,
-  responseHeaders: {},
-  response: new Uint8Array(),
-  responseCut: false,
-});
 const noPause = (): Promise<void> => Promise.resolve();
 const later = new Date(Date.now() + 86_400_000);
 
@@ -49,18 +39,15 @@ beforeAll(async () => {
   deliveries = createDeliveryStore(counted.database);
   const plain = createDeliveryStore(database);
   for (let index = 0; index < size; index += 200) {
-    const some = Array.from({ length: 200 }, (_, offset) => ({
-      eventId: randomUUID(),
-      eventType: offset % 100 === 0 ? 'TEST' : 'ORDER_PLACED',
-      integrationId,
-      body,
-      targetId: undefined,
-      eventCreatedAt: at(index),
-    }));
-    await plain.insertMissing(some as Parameters<DeliveryStore['insertMissing']>[0], at(index));
+    const some = Array.from({ length: 200 }, (_, offset) => {
+      const eventType = offset % 100 === 0 ? 'TEST' : 'ORDER_PLACED';
+      const added = { eventId: randomUUID(), eventType, integrationId, body, targetId: undefined } as const;
+      return newDelivery({ ...added, eventCreatedAt: at(index) }, at(index));
+    });
+    await plain.insertMissing(some);
   }
   const one = { eventId: randomUUID(), eventType: 'TEST', integrationId: otherId, targetId: undefined } as const;
-  await plain.insertMissing([{ ...one, eventCreatedAt: at(0), body }], at(0));
+  await plain.insertMissing([newDelivery({ ...one, eventCreatedAt: at(0), body }, at(0))]);
   ids = [];
 });
 afterAll(() => connection.close());
@@ -119,20 +106,22 @@ describe('with thousands of deliveries of an integration, no command reads thous
   });
 
   it('to find due deliveries, the longest due first and none twice', async () => {
-    expect(await deliveries.anyDue(integrationId, new Date())).toBe(true);
-    const first = await deliveries.due(integrationId, new Date(), 256, []);
+    const first = await deliveries.due(integrationId, new Date(), 256, new Set());
     expect(first).toHaveLength(256);
-    const next = await deliveries.due(
-      integrationId,
-      new Date(),
-      256,
-      first.map(({ id }) => id),
-    );
+    const next = await deliveries.due(integrationId, new Date(), 256, new Set(first.map(({ id }) => id)));
     expect(new Set([...first, ...next].map(({ id }) => id)).size).toBe(512);
     const times = [...first, ...next].map(({ createdAt }) => createdAt.getTime());
     expect(times).toEqual(times.toSorted((a, b) => a - b));
-    expect(await deliveries.due(integrationId, new Date(start - 2 * 86_400_000), 256, [])).toEqual([]);
-    expect(await deliveries.anyDue(integrationId, new Date(start - 2 * 86_400_000))).toBe(false);
+    expect(await deliveries.due(integrationId, new Date(start - 2 * 86_400_000), 256, new Set())).toEqual([]);
+    await expectNarrow();
+  });
+
+  it('to find the integrations with waiting deliveries, and when the first of each is due', async () => {
+    const found = new Map<string, Date>();
+    for await (const some of deliveries.firstDue({ from: '', before: undefined })) {
+      for (const { integrationId: id, at: dueAt } of some) found.set(id, dueAt);
+    }
+    expect(found).toEqual(new Map([integrationId, otherId].map((id) => [id, firstDue(at(0))])));
     await expectNarrow();
   });
 
@@ -179,7 +168,7 @@ describe('with thousands of deliveries of an integration, no command reads thous
 
   it('to remove them and their attempts', async () => {
     for (let index = 0; index < 1_000; index += 500) {
-      const some = ids.slice(index, index + 500).map((id) => attemptOf(integrationId, id));
+      const some = ids.slice(index, index + 500).map((id) => attemptOf(id, integrationId));
       await createDeliveryStore(database).recordAttempts(some, later);
     }
     await counted.most();

@@ -4,7 +4,7 @@ import { readRetryAfter } from '../../src/outbound/retry-after.ts';
 import { generateSecret, keyOf, toStandardSecret } from '../../src/integrations/signing-secret.ts';
 import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
 import { nextAttemptIn } from '../../src/webhooks/deliveries/retry-schedule.ts';
-import { createLaneWatch } from '../../src/webhooks/lanes/lane-lease.ts';
+import { partitionOf, spansOf } from '../../src/webhooks/partitions/partition.ts';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
 
 const second = 1_000;
@@ -68,21 +68,19 @@ describe('readRetryAfter', () => {
   });
 });
 
-describe('createLaneWatch', () => {
-  it('takes a free lane at once, and a held one only after a full term without a change', () => {
-    let now = 0;
-    const watch = createLaneWatch(30_000, () => now);
-    const lane = { integrationId: 'a', token: 7 };
-    expect(watch.mayAcquire({ ...lane, holder: undefined, beat: 1 })).toBe(true);
-    expect(watch.mayAcquire({ ...lane, holder: 'x', beat: 1 })).toBe(false);
-    now = 29_999;
-    expect(watch.mayAcquire({ ...lane, holder: 'x', beat: 1 })).toBe(false);
-    expect(watch.mayAcquire({ ...lane, holder: 'x', beat: 2 })).toBe(false);
-    now = 59_998;
-    expect(watch.mayAcquire({ ...lane, holder: 'x', beat: 2 })).toBe(false);
-    now = 59_999;
-    expect(watch.mayAcquire({ ...lane, holder: 'x', beat: 2 })).toBe(true);
-    expect(watch.mayAcquire({ ...lane, token: 8, holder: 'y', beat: 2 })).toBe(false);
+describe('partitions', () => {
+  it('are the first six bits of an id', () => {
+    const ids = ['00', '03', '04', '7f', '80', 'ff'].map((digits) => `${digits}0b0a4a-6f0e-4a53-9d0f-2e6a3e0f9c11`);
+    expect(ids.map(partitionOf)).toEqual([0, 0, 1, 31, 32, 63]);
+  });
+
+  it('that are neighbours have one span of ids', () => {
+    expect(spansOf([5, 4, 63, 62, 10])).toEqual([
+      { from: '10', before: '18' },
+      { from: '28', before: '2c' },
+      { from: 'f8', before: undefined },
+    ]);
+    expect(spansOf(Array.from({ length: 64 }, (_, index) => index))).toEqual([{ from: '00', before: undefined }]);
   });
 });
 

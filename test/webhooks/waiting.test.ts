@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Integration } from '../../src/integrations/integration.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { deliveryId } from '../../src/webhooks/deliveries/delivery.ts';
+import { newDelivery } from '../../src/webhooks/deliveries/delivery.ts';
 import { defaultTiming } from '../../src/webhooks/timing.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { quickTiming, settableClock, startHarness, type Harness } from './webhooks-harness.ts';
@@ -38,8 +38,9 @@ async function addDeliveries(
       integrationId,
       targetId: undefined,
     } as const;
-    await harness.deliveries.insertMissing([{ ...delivery, eventCreatedAt, body }], eventCreatedAt);
-    ids.push(deliveryId(delivery));
+    const added = newDelivery({ ...delivery, eventCreatedAt, body }, eventCreatedAt);
+    await harness.deliveries.insertMissing([added]);
+    ids.push(added.id);
   }
   return ids;
 }

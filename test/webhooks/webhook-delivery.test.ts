@@ -295,7 +295,7 @@ describe('an integration', () => {
     const id = await harness.addIntegration({ url: receiver.url });
     await harness.placeOrders(Array.from({ length: 100 }, () => ({})));
     // Longer than the time limit of this test.
-    await withEngine({ ...quickTiming, totalTimeout: 200_000, lease: 300_000 }, async (engine) => {
+    await withEngine({ ...quickTiming, totalTimeout: 200_000 }, async (engine) => {
       for (let each = 0; each < 5; each += 1) await harness.placeOrder(engine);
       await harness.settled(id, 105);
     });

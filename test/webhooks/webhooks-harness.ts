@@ -14,10 +14,10 @@ import {
   integrationIndexes,
   type IntegrationStore,
 } from '../../src/integrations/integration-store.ts';
-import type { Attempt, Delivery, DeliveryStatus } from '../../src/webhooks/deliveries/delivery.ts';
+import type { Attempt, Delivery, DeliveryStatus, StampedAttempt } from '../../src/webhooks/deliveries/delivery.ts';
 import { createDeliveryStore, type DeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';
 import type { LaneHealth } from '../../src/webhooks/lanes/health.ts';
-import { createLaneStore } from '../../src/webhooks/lanes/lane-store.ts';
+import { createHealthStore } from '../../src/webhooks/lanes/health-store.ts';
 import { createAddressRule, loopbackNetworks } from '../../src/outbound/address-rules.ts';
 import { defaultTiming, type WebhookTiming } from '../../src/webhooks/timing.ts';
 import {
@@ -43,10 +43,8 @@ export const quickTiming: WebhookTiming = {
   connectTimeout: 10_000,
   totalTimeout: 10_000,
   lease: 15_000,
-  renewal: 500,
-  linger: 100,
+  beat: 500,
   poll: 100,
-  inactive: 200,
   breaker: { failures: 5, firstOpen: 500, longestOpen: 2_000 },
 };
 
@@ -55,11 +53,11 @@ export const takeoverTiming: WebhookTiming = {
   ...quickTiming,
   connectTimeout: 5_000,
   totalTimeout: 5_000,
-  lease: 8_000,
+  lease: 4_000,
 };
 
 /** For receivers that never answer. */
-export const hastyTiming: WebhookTiming = { ...quickTiming, connectTimeout: 500, totalTimeout: 1_000, lease: 3_000 };
+export const hastyTiming: WebhookTiming = { ...quickTiming, connectTimeout: 500, totalTimeout: 1_000 };
 
 const secretBox = createSecretBox(randomBytes(32));
 
@@ -99,7 +97,7 @@ export interface Harness {
   placeOrders(entries: readonly Partial<OutboxEntry>[]): Promise<string[]>;
   /** Removes all integrations, so that the events of the next test go only to its own. */
   removeIntegrations(): Promise<void>;
-  /** The recorded failures of a receiver, from its lane. */
+  /** The recorded failures of a receiver. */
   lane(integrationId: string): Promise<LaneHealth | undefined>;
   /** The order whose outbox contains an event. */
   holderOf(eventId: string): Promise<string>;
@@ -140,7 +138,7 @@ export async function startHarness(): Promise<Harness> {
   const integrationStore = createIntegrationStore(database);
   const directory = createIntegrationDirectory(integrationStore, secretBox);
   const deliveries = createDeliveryStore(database);
-  const lanes = createLaneStore(database);
+  const health = createHealthStore(database);
   const started: Webhooks[] = [];
   const newOrder = (entry: Partial<OutboxEntry>): { order: Order; event: OutboxEntry } => {
     const id = randomUUID();
@@ -231,7 +229,7 @@ export async function startHarness(): Promise<Harness> {
       }
     },
     async lane(integrationId) {
-      return (await lanes.find([integrationId])).get(integrationId)?.health;
+      return (await health.find([integrationId])).get(integrationId)?.health;
     },
     async holderOf(eventId) {
       const order = await orders.findOne({ 'outbox.id': eventId });
@@ -253,6 +251,23 @@ export async function startHarness(): Promise<Harness> {
       await stopEngines();
       await database.drop();
     },
+  };
+}
+
+/** A failed attempt, or one that was answered, as far as settling looks at it. */
+export function attemptOf(deliveryId: string, integrationId = ''): StampedAttempt {
+  return {
+    integrationId,
+    deliveryId,
+    stamp: 1,
+    number: 1,
+    at: new Date(),
+    milliseconds: 3,
+    status: 500,
+    error: undefined,
+    responseHeaders: {},
+    response: new Uint8Array(),
+    responseCut: false,
   };
 }
 

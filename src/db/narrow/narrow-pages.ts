@@ -23,7 +23,9 @@ import type { PageStart, Position, Total } from '../../lists/listing.ts';
 import { earliest } from '../../runtime/instants.ts';
 import type { Database } from '../client.ts';
 import { createFetch } from '../fetch.ts';
+import { dueGroups, type DueGroupDocument } from '../due-groups.ts';
 import type {
+  Divided,
   DueGroups,
   IdRange,
   PagedDatabase,
@@ -33,6 +35,7 @@ import type {
   Span,
   Stored,
   UnrestrictedSource,
+  ValueSpan,
   WalkOptions,
 } from '../pages.ts';
 import { createTotals } from '../totals.ts';
@@ -105,6 +108,8 @@ export function withNarrowPages(
       walk,
       exists,
       groupByDue,
+      groupAllByDue,
+      firsts,
       remove,
       readsInOrder: false,
       listsAtOnce,
@@ -188,6 +193,56 @@ async function groupByDue<T extends Stored, Group>(
   };
   return { due: find(true), later: find(false), isEstimated };
 }
+
+/** As `groupByDue`: with many samples, only these are grouped. */
+async function groupAllByDue<T extends Stored, Group>(
+  { collection, field, time }: Divided<T>,
+  now: Date,
+  group: Document,
+): Promise<ReadonlyMap<string, DueGroups<Group>>> {
+  const groupsOf = (from: string): Promise<DueGroupDocument<Group>[]> => {
+    const key = { value: `$${field}`, isDue: { $lte: [`$${time}`, now] } };
+    const stages = [{ $match: { [from]: { $gt: '' } } }, { $group: { _id: key, count: { $sum: 1 }, ...group } }];
+    return read(() => collection.aggregate<DueGroupDocument<Group>>(stages).toArray());
+  };
+  const samples = findSamplesOfGroup(collection.collectionName, field);
+  const sampled = samples === undefined ? [] : await groupsOf(samples.field);
+  const isEstimated = sampled.reduce((sum, { count: n }) => sum + n, 0) >= manyGroupedSamples;
+  return isEstimated ? dueGroups(sampled, sampling) : dueGroups(await groupsOf(field));
+}
+
+/**
+ * Values with samples have many documents, so the first of each is looked up. Between them are values with few
+ * documents, which are all read.
+ */
+async function* firsts<T extends Stored>(
+  { collection, field, time }: Divided<T>,
+  { from, before }: ValueSpan,
+): AsyncGenerator<{ value: string; at: Date }[]> {
+  const samples = findSamplesOfGroup(collection.collectionName, field);
+  const upTo = (end: string | undefined): Document => (end === undefined ? {} : { $lt: end });
+  const sampled =
+    samples === undefined ? [] : await findValues(collection, samples.field, { $gte: from, ...upTo(before) });
+  let start: Document = { $gte: from };
+  for (const value of [...distinct(sampled).sort(), undefined]) {
+    const filter = { [field]: { ...start, ...upTo(value ?? before) } } as Filter<T>;
+    const found = await read(() => collection.find(filter, { projection: { [field]: 1, [time]: 1 } }).toArray());
+    const earliest = new Map<string, Date>();
+    for (const document of found) {
+      const at = document[time] as Date;
+      if (at < (earliest.get(document[field] as string) ?? lastInstant)) earliest.set(document[field] as string, at);
+    }
+    yield [...earliest].map(([key, at]) => ({ value: key, at }));
+    if (value === undefined) return;
+    const source = { collection, where: { [field]: value }, time };
+    for await (const [first] of walk(source, { projection: { [time]: 1 }, limit: 1 })) {
+      if (first !== undefined) yield [{ value, at: first[time] as Date }];
+    }
+    start = { $gt: value };
+  }
+}
+
+const lastInstant = new Date(8.64e15);
 
 async function someValues<T extends Stored>(
   collection: Collection<T>,

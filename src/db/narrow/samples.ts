@@ -124,11 +124,17 @@ function markingSamples(collection: Collection, all: readonly Samples[]): Collec
       collection.updateMany(filter, unmarked(update), options),
     bulkWrite: (operations: readonly AnyBulkWriteOperation[], options?: Document) =>
       collection.bulkWrite(
-        operations.map((operation) =>
-          'updateMany' in operation
-            ? { updateMany: { ...operation.updateMany, update: unmarked(operation.updateMany.update as Document) } }
-            : operation,
-        ),
+        operations.map((operation) => {
+          if ('updateMany' in operation) {
+            const { update, ...rest } = operation.updateMany;
+            return { updateMany: { ...rest, update: unmarked(update as Document) } };
+          }
+          if ('updateOne' in operation) {
+            const { update, ...rest } = operation.updateOne;
+            return { updateOne: { ...rest, update: unmarked(update as Document) } };
+          }
+          return operation;
+        }),
         options,
       ),
   });

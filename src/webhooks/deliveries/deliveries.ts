@@ -4,7 +4,14 @@ import type { EventStore } from '../events/event-store.ts';
 import type { Replays } from '../replays/replays.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { Listing } from '../../lists/listing.ts';
-import { deliveryId, deliveryOf, type Attempt, type Delivery, type DeliveryWithBody } from './delivery.ts';
+import {
+  deliveryId,
+  deliveryOf,
+  type Attempt,
+  type CreateDeliveries,
+  type Delivery,
+  type DeliveryWithBody,
+} from './delivery.ts';
 import type { DeliveryFilter } from './delivery-lists.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -34,18 +41,17 @@ export interface Deliveries {
 }
 
 export interface DeliveriesDependencies {
-  readonly deliveries: DeliveryStore;
+  readonly deliveries: Pick<DeliveryStore, 'find' | 'list' | 'attempts'>;
   readonly events: EventStore;
   readonly replays: Replays;
   readonly serialise: (event: EventContent) => Uint8Array;
-  /** Called for a delivery that must be attempted immediately. */
-  readonly attemptNow: (integrationId: string, deliveryId: string) => void;
+  readonly create: CreateDeliveries;
   readonly timing: Pick<WebhookTiming, 'retention'>;
   readonly clock: Clock;
 }
 
 export function createDeliveries(dependencies: DeliveriesDependencies): Deliveries {
-  const { deliveries, events, replays, serialise, attemptNow, timing, clock } = dependencies;
+  const { deliveries, events, replays, serialise, create, timing, clock } = dependencies;
   const get = async (id: string): Promise<DeliveryWithBody> => (await deliveries.find(id)) ?? missing(id);
 
   return {
@@ -55,10 +61,7 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
       return deliveries.attempts(await get(id));
     },
     async resend(id, replayId, isUrgent) {
-      const delivery = await get(id);
-      const newId = await replays.resend({ id: replayId, delivery });
-      if (isUrgent) attemptNow(delivery.integrationId, newId);
-      return get(newId);
+      return (await replays.resend({ id: replayId, delivery: await get(id), isUrgent })) ?? missing(id);
     },
     async sendTest(integrationId, eventId, traceparent) {
       const createdAt = clock.now();
@@ -75,10 +78,8 @@ export function createDeliveries(dependencies: DeliveriesDependencies): Deliveri
       await events.insertMissing([event], new Date(createdAt.getTime() + timing.retention));
       const [stored = event] = await events.find([eventId]);
       const delivery = deliveryOf(stored, integrationId);
-      await deliveries.insertMissing([delivery], createdAt);
-      const id = deliveryId(delivery);
-      attemptNow(integrationId, id);
-      return get(id);
+      const [created] = await create([delivery], { isUrgent: true, createdAt });
+      return created ?? get(deliveryId(delivery));
     },
   };
 }

@@ -21,6 +21,10 @@ export interface DeliveryDocument extends TargetFields {
    * The integration's id; only while pending. The index on this and `next_attempt_at` contains only pending deliveries.
    */
   lane?: string;
+  /** The integration's id, until the holder of its partition, which is another process, has begun it. */
+  fresh?: string;
+  /** Whether it is attempted even while the circuit breaker is open; only while fresh. */
+  urgent?: boolean;
   /** When it is due; only while pending. Until the first attempt has failed, a day before `created_at`. */
   next_attempt_at?: Date;
   /** Fencing: a process that reads the delivery to send it sets a stamp, which can only replace a smaller one. */

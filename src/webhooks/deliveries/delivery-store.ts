@@ -3,17 +3,10 @@ import { insertMissing } from '../../db/bulk-writes.ts';
 import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
 import type { PagedDatabase, Source } from '../../db/pages.ts';
 import { read, writeIdempotently } from '../../db/writes.ts';
+import type { IdSpan } from '../partitions/partition.ts';
 import type { Listing } from '../../lists/listing.ts';
 import { toTargetFields } from '../../events/target.ts';
-import {
-  deliveryId,
-  type Attempt,
-  type Delivery,
-  type DeliveryStatus,
-  type DeliveryWithBody,
-  type NewDelivery,
-  type Outcome,
-} from './delivery.ts';
+import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, Outcome, StampedAttempt } from './delivery.ts';
 import {
   attemptId,
   firstDue,
@@ -38,36 +31,57 @@ export interface FailureSettlement {
 /** A failed attempt and its outcome. */
 export type SettledFailure = FailureSettlement & { readonly outcome: Outcome };
 
+/** How new deliveries are created. */
+export interface Creation {
+  /** The deliveries that are created with an attempt begun, and their stamp. */
+  readonly begun?: { readonly ids: ReadonlySet<string>; readonly stamp: number } | undefined;
+  /** The deliveries that the holder of their partition must find, because it is another process. */
+  readonly isFresh?: (delivery: DeliveryWithBody) => boolean;
+  /** Whether they are attempted even while the circuit breaker is open. */
+  readonly isUrgent?: boolean;
+}
+
+/** A delivery that a process has created for the holder of its partition. */
+export interface FreshDelivery {
+  readonly id: string;
+  readonly integrationId: string;
+  readonly isUrgent: boolean;
+}
+
 export interface DeliveryStore {
   /**
    * Creates the deliveries that do not exist yet. They are due immediately.
-   * @param stamps by id, of deliveries that are created with an attempt in progress
    * @returns ids of deliveries that already existed
    */
-  insertMissing(
-    deliveries: readonly NewDelivery[],
-    createdAt: Date,
-    stamps?: ReadonlyMap<string, number>,
-  ): Promise<ReadonlySet<string>>;
-  /** Deliveries of an integration that are due, the longest due first. */
-  due(integrationId: string, now: Date, limit: number, except: readonly string[]): Promise<DeliveryWithBody[]>;
+  insertMissing(deliveries: readonly DeliveryWithBody[], creation?: Creation): Promise<ReadonlySet<string>>;
+  /** Marks pending deliveries as fresh. */
+  markFresh(ids: readonly string[]): Promise<void>;
+  /** Fresh deliveries of integrations with these ids. */
+  fresh(span: IdSpan, limit: number): Promise<FreshDelivery[]>;
+  /** Removes the mark of deliveries that their holder knows. */
+  unmark(ids: readonly string[]): Promise<void>;
+  /** The integrations with pending deliveries, and when the first of them is due. */
+  firstDue(span: IdSpan): AsyncIterable<readonly { readonly integrationId: string; readonly at: Date }[]>;
+  /** Deliveries of an integration that are due at a time, the longest due first. */
+  due(integrationId: string, at: Date, limit: number, except: ReadonlySet<string>): Promise<DeliveryWithBody[]>;
+  findMany(ids: readonly string[]): Promise<DeliveryWithBody[]>;
   /**
    * Marks pending deliveries as in progress and counts the attempt, if their stamps are smaller. A stamp is used once.
    * @returns the deliveries that have the stamp now
    */
   stamp(ids: readonly string[], stamp: number): Promise<ReadonlySet<string>>;
-  /** Records attempts. A repetition changes nothing. */
-  recordAttempts(attempts: readonly (Attempt & { readonly stamp: number })[], expiresAt: Date): Promise<void>;
+  /** Undoes `stamp` for deliveries that were not attempted. */
+  unstamp(ids: readonly string[], stamp: number): Promise<void>;
   /**
    * Settles deliveries as delivered, even if another process has attempted them in the meantime, because the receiver
    * has the event.
    */
   settleDelivered(ids: readonly string[], at: Date, expiresAt: Date): Promise<void>;
+  /** Records attempts. A repetition changes nothing. */
+  recordAttempts(attempts: readonly StampedAttempt[], expiresAt: Date): Promise<void>;
   /** Settles failed attempts of deliveries that still have their stamp. */
   settleFailed(failures: readonly SettledFailure[], at: Date, expiresAt: Date): Promise<void>;
 
-  /** Whether any delivery of an integration is due. */
-  anyDue(integrationId: string, now: Date): Promise<boolean>;
   find(id: string): Promise<DeliveryWithBody | undefined>;
   /** The status of deliveries, and the last replay of those that are not replays. */
   ends(
@@ -106,6 +120,8 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
     collection: 'deliveries',
     indexes: [
       { key: { lane: 1, next_attempt_at: 1 }, name: 'lane_1_next_attempt_at_1', sparse: true },
+      // Only what another process has created and its holder has not begun.
+      { key: { fresh: 1 }, name: 'fresh_1', partialFilterExpression: { fresh: { $gt: '' } } },
       ...listIndexes.indexes,
       expiryIndex,
     ],
@@ -121,8 +137,9 @@ export const deliveryIndexes: readonly CollectionIndexes[] = [
   },
 ];
 
+const unmarked = { fresh: '', urgent: '' } as const;
 /** Removes a delivery from the index of pending deliveries. */
-const unsetWhenFinished = { lane: '', next_attempt_at: '' } as const;
+const unsetWhenFinished = { lane: '', next_attempt_at: '', ...unmarked } as const;
 
 /** Deliveries that one command expires. */
 const expiredAtOnce = 100;
@@ -146,11 +163,10 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
   });
 
   return {
-    async insertMissing(added, createdAt, stamps) {
+    async insertMissing(added, { begun, isFresh, isUrgent = false } = {}) {
       const documents = added.map((delivery): DeliveryDocument => {
-        const { replayId, targetId, traceparent } = delivery;
-        const id = deliveryId(delivery);
-        const stamp = stamps?.get(id);
+        const { id, replayId, targetId, traceparent, createdAt } = delivery;
+        const isBegun = begun?.ids.has(id) === true;
         return {
           _id: id,
           event_id: delivery.eventId,
@@ -165,38 +181,81 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
           status: 'pending',
           lane: delivery.integrationId,
           next_attempt_at: firstDue(createdAt),
-          stamp: stamp ?? 0,
-          tries: stamp === undefined ? 0 : 1,
+          ...(isFresh?.(delivery) === true && { fresh: delivery.integrationId, ...(isUrgent && { urgent: true }) }),
+          stamp: isBegun ? begun.stamp : 0,
+          tries: isBegun ? 1 : 0,
           failures: 0,
         };
       });
       return new Set(await insertMissing(deliveries, documents));
     },
-    async due(integrationId, now, limit, except) {
+    async markFresh(ids) {
+      const pending: Filter<DeliveryDocument> = { _id: { $in: [...ids] }, status: 'pending' };
+      await writeIdempotently(() => deliveries.updateMany(pending, [{ $set: { fresh: '$lane' } }]));
+    },
+    async fresh({ from, before }, limit) {
+      const filter = { fresh: { $gte: from, ...(before !== undefined && { $lt: before }) } };
+      const options = { projection: { fresh: 1, urgent: 1 }, limit };
+      const found = await read(() => deliveries.find(filter, options).toArray());
+      return found.map(({ _id, fresh = '', urgent }) => ({ id: _id, integrationId: fresh, isUrgent: urgent === true }));
+    },
+    async unmark(ids) {
+      await writeIdempotently(() => deliveries.updateMany({ _id: { $in: [...ids] } }, { $unset: unmarked }));
+    },
+    async *firstDue(span) {
+      for await (const found of pages.firsts(
+        { collection: deliveries, field: 'lane', time: 'next_attempt_at' },
+        span,
+      )) {
+        yield found.map(({ value, at }) => ({ integrationId: value, at }));
+      }
+    },
+    async due(integrationId, at, limit, except) {
       const found: DeliveryWithBody[] = [];
-      const isTaken = new Set(except);
-      // Deliveries with a place are left out here: with a condition on their ids, some servers would read everything
-      // that is due.
-      const due = pages.walk(owed(integrationId, after(now)), { limit: limit + isTaken.size });
+      // Those that wait or are in progress are left out here: with a condition on their ids, some servers would read
+      // everything that is due.
+      const due = pages.walk(owed(integrationId, after(at)), { limit: limit + except.size });
       for await (const some of due) {
         for (const document of some) {
-          if (isTaken.has(document._id)) continue;
-          found.push({ ...fromDeliveryDocument(document), body: document.body.buffer });
+          if (!except.has(document._id)) found.push(withBody(document));
         }
         if (found.length >= limit) break;
       }
       return found.slice(0, limit);
     },
+    async findMany(ids) {
+      if (ids.length === 0) return [];
+      return (await read(() => deliveries.find({ _id: { $in: [...ids] } }).toArray())).map(withBody);
+    },
     async stamp(ids, stamp) {
+      if (ids.length === 0) return new Set();
       const filter: Filter<DeliveryDocument> = { _id: { $in: [...ids] }, status: 'pending', stamp: { $lt: stamp } };
       const { matchedCount } = await writeIdempotently(() =>
-        deliveries.updateMany(filter, { $set: { stamp }, $inc: { tries: 1 } }),
+        deliveries.updateMany(filter, { $set: { stamp }, $inc: { tries: 1 }, $unset: unmarked }),
       );
       if (matchedCount === ids.length) return new Set(ids);
       // Deliveries of another process, or of an earlier attempt of this call whose answer was lost.
       const bearing: Filter<DeliveryDocument> = { _id: { $in: [...ids] }, status: 'pending', stamp };
       const found = await read(() => deliveries.find(bearing, { projection: { _id: 1 } }).toArray());
       return new Set(found.map(({ _id }) => _id));
+    },
+    async unstamp(ids, stamp) {
+      const bearing: Filter<DeliveryDocument> = { _id: { $in: [...ids] }, status: 'pending', stamp };
+      // Smaller by one, so that a repetition finds none. No other batch has used that stamp for them.
+      const change = { $set: { stamp: stamp - 1 }, $inc: { tries: -1 } };
+      await writeIdempotently(() => deliveries.updateMany(bearing, change));
+    },
+    async settleDelivered(ids, at, expiresAt) {
+      // One command with the same change: on some servers one for each delivery takes ten times as long.
+      await writeIdempotently(() =>
+        deliveries.updateMany(
+          { _id: { $in: [...ids] } },
+          {
+            $set: { status: 'delivered', last_outcome: '2xx', finished_at: at, expires_at: expiresAt },
+            $unset: unsetWhenFinished,
+          },
+        ),
+      );
     },
     async recordAttempts(records, expiresAt) {
       const documents = records.map((record): AttemptDocument => ({
@@ -214,17 +273,6 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
         expires_at: expiresAt,
       }));
       await insertMissing(attempts, documents);
-    },
-    async settleDelivered(ids, at, expiresAt) {
-      await writeIdempotently(() =>
-        deliveries.updateMany(
-          { _id: { $in: [...ids] } },
-          {
-            $set: { status: 'delivered', last_outcome: '2xx', finished_at: at, expires_at: expiresAt },
-            $unset: unsetWhenFinished,
-          },
-        ),
-      );
     },
     async settleFailed(failures, at, expiresAt) {
       const operations = [...groupAlike(failures).values()].map((alike): AnyBulkWriteOperation<DeliveryDocument> => {
@@ -253,10 +301,9 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
       await writeIdempotently(() => deliveries.bulkWrite(operations, { ordered: false }));
     },
 
-    anyDue: (integrationId, now) => pages.exists(owed(integrationId, after(now))),
     async find(id) {
       const document = await read(() => deliveries.findOne({ _id: id }));
-      return document === null ? undefined : { ...fromDeliveryDocument(document), body: document.body.buffer };
+      return document === null ? undefined : withBody(document);
     },
     async ends(ids) {
       const found = pages.fetch(deliveries, ids, { projection: { status: 1, replayed_by: 1 } });
@@ -311,6 +358,10 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
       await pages.remove({ collection: attempts, where, along: { id: 'delivery_id' } }, pause);
     },
   };
+}
+
+function withBody(document: DeliveryDocument): DeliveryWithBody {
+  return { ...fromDeliveryDocument(document), body: document.body.buffer };
 }
 
 /** The first instant after a time. */

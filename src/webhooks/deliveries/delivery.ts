@@ -63,6 +63,39 @@ export function deliveryOf(event: StoredEvent, integrationId: string, replayId?:
   return { eventId, eventType, integrationId, replayId, targetId, eventCreatedAt, traceparent, body };
 }
 
+/** What a caller wants who asks for deliveries. */
+export interface DeliveryRequest {
+  /** Whether they are attempted now, even while the circuit breaker is open. */
+  readonly isUrgent: boolean;
+  readonly createdAt?: Date;
+}
+
+/**
+ * Creates the deliveries that do not exist yet, and sends them. Those of another process are sent by that process.
+ * @param request set if a caller asks for them
+ * @returns the created ones, before their first attempt
+ */
+export type CreateDeliveries = (
+  deliveries: readonly NewDelivery[],
+  request?: DeliveryRequest,
+) => Promise<readonly DeliveryWithBody[]>;
+
+/** A delivery as it is created. */
+export function newDelivery(delivery: NewDelivery, createdAt: Date): DeliveryWithBody {
+  return {
+    ...delivery,
+    id: deliveryId(delivery),
+    replayId: delivery.replayId,
+    status: 'pending',
+    attemptCount: 0,
+    failures: 0,
+    lastOutcome: undefined,
+    createdAt,
+    nextAttemptAt: undefined,
+    finishedAt: undefined,
+  };
+}
+
 /** The record of one attempt. */
 export interface Attempt {
   readonly integrationId: string;
@@ -81,6 +114,9 @@ export interface Attempt {
   readonly response: Uint8Array;
   readonly responseCut: boolean;
 }
+
+/** An attempt, and the stamp under which it was begun. */
+export type StampedAttempt = Attempt & { readonly stamp: number };
 
 /** @see Outcome */
 export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>): Outcome {

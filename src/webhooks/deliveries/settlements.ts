@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBatcher } from '../batcher.ts';
 import type { WebhookLog } from '../observer.ts';
 import type { WebhookTiming } from '../timing.ts';
-import { outcomeOf, type Attempt } from './delivery.ts';
+import { outcomeOf, type StampedAttempt } from './delivery.ts';
 import type { DeliveryStore, FailureSettlement } from './delivery-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 /** The result of an attempt. */
-export type Settlement = { readonly attempt: Attempt & { readonly stamp: number } } & (
-  { readonly outcome: 'delivered' } | { readonly outcome: 'failed'; readonly failure: FailureSettlement }
-);
+export type Settlement =
+  | { readonly outcome: 'delivered'; readonly attempt: StampedAttempt }
+  | { readonly outcome: 'failed'; readonly attempt: StampedAttempt; readonly failure: FailureSettlement };
 
 /** Writes results of attempts, many at a time. */
 export interface Settlements {
@@ -25,6 +25,8 @@ export interface Settlements {
 
 /** On some servers the time for many ids grows with their square. */
 const largestBatch = 100;
+/** A batch whose confirmation takes long does not hold up the others. */
+const batchesAtOnce = 4;
 const pauseMs = 250;
 
 export function createSettlements(
@@ -51,7 +53,8 @@ export function createSettlements(
     ]);
   };
 
-  const batcher = createBatcher<Settlement>(async (batch) => {
+  /** Repeats until it is written. */
+  const writeAll = async (batch: readonly Settlement[]): Promise<void> => {
     for (;;) {
       try {
         await write(batch);
@@ -62,7 +65,8 @@ export function createSettlements(
         await sleep(pauseMs);
       }
     }
-  }, largestBatch);
+  };
+  const batcher = createBatcher<Settlement>(writeAll, largestBatch, batchesAtOnce);
 
   return {
     add: (settlement) => batcher.add(settlement),

@@ -3,7 +3,6 @@ import { outboxCollections, type OutboxCollection, type Relay } from '../../even
 import type { IntegrationDirectory } from '../../integrations/directory.ts';
 import { createBatcher, type Batcher } from '../batcher.ts';
 import { deliveryOf, type NewDelivery } from '../deliveries/delivery.ts';
-import type { DeliveryStore } from '../deliveries/delivery-store.ts';
 import type { WebhookEngine } from '../engine.ts';
 import type { EventStore, StoredEvent } from '../events/event-store.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
@@ -15,12 +14,11 @@ import type { Clock } from '../../runtime/clock.ts';
 export interface RelayDependencies {
   readonly outboxes: OutboxStore;
   readonly events: EventStore;
-  readonly deliveries: DeliveryStore;
   readonly integrations: Pick<IntegrationDirectory, 'subscribers'>;
   /** The bytes that are sent. @throws if the event does not match its published schema */
   readonly serialise: (event: OutboxEntry) => Uint8Array;
   /** Sends the deliveries that the relay creates. */
-  readonly engine: Pick<WebhookEngine, 'prepare'>;
+  readonly engine: Pick<WebhookEngine, 'create'>;
   readonly timing: Pick<WebhookTiming, 'poll' | 'retention'>;
   readonly clock: Clock;
   readonly log: WebhookLog;
@@ -42,6 +40,8 @@ export interface RunningRelay extends Relay {
 
 /** Documents that are relayed together. */
 const documentsAtOnce = 256;
+const deliveriesAtOnce = 100;
+const partsAtOnce = 2;
 /** The most documents with events that cannot be sent that a poll reads past. */
 const maxStuck = 1_000;
 
@@ -57,7 +57,7 @@ const maxStuck = 1_000;
  * 4. Then the events are removed from the outbox.
  */
 export function createRelay(dependencies: RelayDependencies): RunningRelay {
-  const { outboxes, events, deliveries, integrations, serialise, engine, timing, clock, log, observer } = dependencies;
+  const { outboxes, events, integrations, serialise, engine, timing, clock, log, observer } = dependencies;
   const rejects = createRejects(log);
   let timer: NodeJS.Timeout | undefined;
   let polling: Promise<void> | undefined;
@@ -79,7 +79,7 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     const now = clock.now();
     const proposed = entries.flatMap((entry) => toStoredEvent(entry, subscribers) ?? []);
     const stored = await store(proposed, now);
-    await deliver(stored.flatMap(toDeliveries), now);
+    await deliver(stored.flatMap(toDeliveries));
     const done = new Set(stored.map(({ id }) => id));
     if (done.size > 0) {
       await pull(
@@ -94,15 +94,13 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     return holders.filter((holder) => holder.entries.some(({ id }) => !done.has(id))).map(({ id }) => id);
   };
 
-  const deliver = async (added: readonly NewDelivery[], now: Date): Promise<void> => {
-    if (added.length === 0) return;
-    const prepared = await engine.prepare(added);
-    try {
-      prepared.made(await deliveries.insertMissing(added, now, prepared.stamps));
-    } catch (error) {
-      prepared.failed();
-      throw error;
-    }
+  /** In parts, so that the first ones are sent while the others are created. */
+  const deliver = async (added: readonly NewDelivery[]): Promise<void> => {
+    let start = 0;
+    const createSome = async (): Promise<void> => {
+      while (start < added.length) await engine.create(added.slice(start, (start += deliveriesAtOnce)));
+    };
+    await Promise.all(Array.from({ length: partsAtOnce }, createSome));
   };
 
   const pullNow = async (collection: OutboxCollection, pulls: readonly Pull[]): Promise<void> => {

@@ -3,8 +3,11 @@ import { receivesFrom, type IntegrationDirectory } from '../../integrations/dire
 import {
   deliveryId,
   deliveryOf,
+  type CreateDeliveries,
   type Delivery,
+  type DeliveryRequest,
   type DeliveryStatus,
+  type DeliveryWithBody,
   type NewDelivery,
 } from '../deliveries/delivery.ts';
 import type { DeliveryStore } from '../deliveries/delivery-store.ts';
@@ -31,10 +34,14 @@ export interface Replays {
     readonly only?: 'failed' | undefined;
   }): Promise<Replay>;
   /**
-   * Sends the event of one delivery again, in a new delivery, which exists when this resolves. @returns the id of the
-   * new delivery
+   * Sends the event of one delivery again, in a new delivery, which exists when this resolves. @returns the new delivery
    */
-  resend(request: { readonly id: string; readonly delivery: Delivery }): Promise<string>;
+  resend(request: {
+    readonly id: string;
+    readonly delivery: Delivery;
+    /** Attempts it now, even while the circuit breaker is open. */
+    readonly isUrgent: boolean;
+  }): Promise<DeliveryWithBody | undefined>;
   find(id: string): Promise<Replay | undefined>;
   /** Newest first, including resends. @param status only those that have it */
   list(integrationId: string, status: Replay['status'] | undefined): Listing<Replay>;
@@ -51,9 +58,10 @@ export interface ReplayWorker {
 export interface ReplayDependencies {
   readonly replays: ReplayStore;
   readonly events: EventStore;
-  readonly deliveries: DeliveryStore;
+  readonly deliveries: Pick<DeliveryStore, 'find' | 'ends' | 'markReplayed'>;
   readonly integrations: Pick<IntegrationDirectory, 'find'>;
-  /** Called with an integration that has something to send. */
+  readonly create: CreateDeliveries;
+  /** Called with an integration that has a running replay. */
   readonly nudge: (integrationId: string) => void;
   readonly timing: Pick<WebhookTiming, 'retention'>;
   readonly clock: Clock;
@@ -67,7 +75,7 @@ const pageSize = 200;
 const integrationsAtOnce = 1_000;
 
 export function createReplays(dependencies: ReplayDependencies): Replays & ReplayWorker {
-  const { replays, events, deliveries, integrations, nudge, timing, clock } = dependencies;
+  const { replays, events, deliveries, integrations, create, nudge, timing, clock } = dependencies;
 
   const begin = async (id: string, integrationId: string, source: Replay['source']): Promise<Replay> => {
     const createdAt = clock.now();
@@ -129,10 +137,10 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     };
   };
 
-  const workOff = async (replay: Replay): Promise<void> => {
+  const workOff = async (replay: Replay, request?: DeliveryRequest): Promise<readonly DeliveryWithBody[]> => {
     const { page, cursor, isLast } = await nextPage(replay);
     // Deliveries come first: after a crash the same ones are created again.
-    await deliveries.insertMissing(page, clock.now());
+    const created = await create(page, request);
     await deliveries.markReplayed(
       page.map(({ eventId, integrationId }) => deliveryId({ eventId, integrationId })),
       replay.id,
@@ -140,6 +148,7 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
     const finishedAt = isLast ? clock.now() : undefined;
     const expiresAt = finishedAt === undefined ? undefined : new Date(finishedAt.getTime() + timing.retention);
     await replays.advance(replay, { cursor, deliveries: replay.deliveries + page.length, finishedAt }, expiresAt);
+    return created;
   };
 
   return {
@@ -148,12 +157,11 @@ export function createReplays(dependencies: ReplayDependencies): Replays & Repla
       nudge(integrationId);
       return replay;
     },
-    async resend({ id, delivery: { id: originalId, eventId, integrationId } }) {
+    async resend({ id, delivery: { id: originalId, eventId, integrationId }, isUrgent }) {
       const replay = await begin(id, integrationId, { kind: 'delivery', deliveryId: originalId });
-      // After a crash here, the lane creates them.
-      if (replay.status === 'running') await workOff(replay);
-      nudge(integrationId);
-      return deliveryId({ eventId, integrationId, replayId: id });
+      // After a crash here, the lane of the integration creates them.
+      const [created] = replay.status === 'running' ? await workOff(replay, { isUrgent }) : [];
+      return created ?? deliveries.find(deliveryId({ eventId, integrationId, replayId: id }));
     },
     find: (id) => replays.find(id),
     list: (integrationId, status) => replays.list(integrationId, status),

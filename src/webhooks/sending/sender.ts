@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
 import type { LookUp } from '../../outbound/look-up.ts';
 import type { WebhookLimits, WebhookTiming } from '../timing.ts';
@@ -31,15 +32,9 @@ export interface SenderOptions {
 }
 
 /** Milliseconds that an unused connection stays open; a shorter time that a receiver announces applies. */
-const keepAlive = 10_000;
-/** Milliseconds without a request after which a receiver's pool is closed. */
-const poolIdle = 60_000;
-
-interface ReceiverPool {
-  readonly pool: Pool;
-  usedAt: number;
-  inProgress: number;
-}
+const keepAlive = 4_000;
+/** The most pools that are kept. The connections of others close when they are unused. */
+const mostPools = 2_048;
 
 /**
  * Creates a sender. It uses undici's dispatcher directly, because `fetch` costs three to four times the CPU and follows
@@ -52,15 +47,15 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
     timeout: timing.connectTimeout,
     longestAnswer: limits.framingRead + limits.responseRead,
   });
-  const receivers = new Map<string, ReceiverPool>();
+  const pools = new LRUCache<string, Pool>({ max: mostPools });
   const inProgress = new Set<AttemptRequest>();
   const attemptLimits = { ...limits, totalTimeout: timing.totalTimeout };
 
-  const receiverOf = (integrationId: string, origin: string): ReceiverPool => {
+  const poolOf = (integrationId: string, origin: string): Pool => {
     const key = `${integrationId} ${origin}`;
-    let receiver = receivers.get(key);
-    if (receiver === undefined) {
-      const pool = new Pool(origin, {
+    let pool = pools.get(key);
+    if (pool === undefined) {
+      pool = new Pool(origin, {
         connect,
         connections: limits.perReceiver,
         pipelining: 1,
@@ -70,27 +65,15 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      receiver = { pool, usedAt: 0, inProgress: 0 };
-      receivers.set(key, receiver);
+      pools.set(key, pool);
     }
-    return receiver;
+    return pool;
   };
-
-  const sweep = setInterval(() => {
-    const before = performance.now() - poolIdle;
-    for (const [key, receiver] of receivers) {
-      if (receiver.inProgress > 0 || receiver.usedAt > before) continue;
-      receivers.delete(key);
-      void receiver.pool.destroy();
-    }
-  }, poolIdle / 2).unref();
 
   return {
     async post({ integrationId, url, headers, body }) {
       const { origin, pathname, search } = new URL(url);
-      const receiver = receiverOf(integrationId, origin);
       const request = new AttemptRequest(attemptLimits);
-      receiver.inProgress += 1;
       inProgress.add(request);
       try {
         const options = {
@@ -100,22 +83,18 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
           body: asBuffer(body),
         };
         try {
-          receiver.pool.dispatch(options, request);
+          poolOf(integrationId, origin).dispatch(options, request);
         } catch (error) {
           request.refused(error);
         }
         return await request.result;
       } finally {
         inProgress.delete(request);
-        receiver.inProgress -= 1;
-        receiver.usedAt = performance.now();
       }
     },
     async close() {
-      clearInterval(sweep);
       for (const request of inProgress) request.end(new AttemptEndedError('ATTEMPT_ABORTED'));
-      await Promise.all([...receivers.values()].map(({ pool }) => pool.destroy()));
-      receivers.clear();
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
     },
   };
 }

@@ -7,7 +7,7 @@ import type { WaitingStore } from './waiting-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 export interface BacklogDependencies {
-  readonly integrations: Pick<IntegrationDirectory, 'ids' | 'find'>;
+  readonly integrations: Pick<IntegrationDirectory, 'find'>;
   readonly conditions: (integrations: readonly Integration[]) => Promise<ReadonlyMap<string, Condition>>;
   readonly waiting: WaitingStore;
   readonly clock: Clock;
@@ -18,7 +18,7 @@ const idsAtOnce = 100;
 /** Milliseconds between two pages of integrations, so that others can use the database. */
 const pauseMs = 50;
 
-/** Adds up the waiting deliveries of all integrations, and reports them. */
+/** Adds up the waiting deliveries of all integrations that have some, and reports them. */
 export async function measureBacklog({
   integrations,
   conditions,
@@ -33,14 +33,15 @@ export async function measureBacklog({
     sum.count += count;
     sum.since = Math.min(sum.since, since.getTime());
   };
-  for (let after = ''; ;) {
-    const ids = await integrations.ids(after, idsAtOnce);
-    const found = await integrations.find(ids);
-    const known = await conditions(found);
-    for (const { id, status } of found) {
-      const waiting = await store.find(id, clock.now());
-      const retryingUntil = known.get(id)?.retryingUntil;
+  const found = await store.findAll(clock.now());
+  const all = [...found.keys()];
+  for (let start = 0; start < all.length; start += idsAtOnce) {
+    const some = await integrations.find(all.slice(start, start + idsAtOnce));
+    const known = await conditions(some);
+    for (const { id, status } of some) {
+      const waiting = found.get(id);
       if (waiting === undefined) continue;
+      const retryingUntil = known.get(id)?.retryingUntil;
       if (status !== 'active') add(status, waiting.count, waiting.oldestAt);
       else if (retryingUntil !== undefined) add('retrying', waiting.count, waiting.oldestAt);
       else {
@@ -48,8 +49,6 @@ export async function measureBacklog({
         if (waiting.later !== undefined) add('retrying', waiting.later.count, waiting.later.oldestAt);
       }
     }
-    if (ids.length < idsAtOnce) break;
-    after = ids.at(-1) ?? '';
     await sleep(pauseMs);
   }
   const now = clock.now().getTime();

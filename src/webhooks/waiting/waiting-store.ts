@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import type { PagedDatabase } from '../../db/pages.ts';
+import type { DueGroups, PagedDatabase } from '../../db/pages.ts';
 import type { Waiting } from '../../integrations/condition.ts';
 import { shareReads } from '../../runtime/shared-reads.ts';
 import type { DeliveryDocument } from '../deliveries/delivery-documents.ts';
@@ -11,6 +11,8 @@ export interface WaitingStore {
    * reads.
    */
   find(integrationId: string, now: Date): Promise<Waiting | undefined>;
+  /** The waiting deliveries of all integrations that have some, by id. Large numbers are estimates. */
+  findAll(now: Date): Promise<ReadonlyMap<string, Waiting>>;
 }
 
 /** Of a group of waiting deliveries. */
@@ -30,16 +32,29 @@ export function createWaitingStore(database: PagedDatabase): WaitingStore {
   return {
     find: shareReads(async (id: string, now: Date): Promise<Waiting | undefined> => {
       const source = { collection: deliveries, where: { lane: id }, time: 'next_attempt_at' } as const;
-      const { due, later, isEstimated } = await database.pages.groupByDue<DeliveryDocument, Times>(source, now, times);
-      const oldest = [due, later].flatMap((group) => group?.oldest_at.getTime() ?? []);
-      if (oldest.length === 0) return undefined;
-      return {
-        count: (due?.count ?? 0) + (later?.count ?? 0),
-        oldestAt: new Date(Math.min(...oldest)),
-        isEstimated,
-        due: due && { count: due.count, since: due.due_since },
-        later: later && { count: later.count, oldestAt: later.oldest_at },
-      };
+      return toWaiting(await database.pages.groupByDue<DeliveryDocument, Times>(source, now, times));
     }),
+    async findAll(now) {
+      const divided = { collection: deliveries, field: 'lane', time: 'next_attempt_at' } as const;
+      const groups = await database.pages.groupAllByDue<DeliveryDocument, Times>(divided, now, times);
+      const found = new Map<string, Waiting>();
+      for (const [id, group] of groups) {
+        const waiting = toWaiting(group);
+        if (waiting !== undefined) found.set(id, waiting);
+      }
+      return found;
+    },
+  };
+}
+
+function toWaiting({ due, later, isEstimated }: DueGroups<Times>): Waiting | undefined {
+  const oldest = [due, later].flatMap((group) => group?.oldest_at.getTime() ?? []);
+  if (oldest.length === 0) return undefined;
+  return {
+    count: (due?.count ?? 0) + (later?.count ?? 0),
+    oldestAt: new Date(Math.min(...oldest)),
+    isEstimated,
+    due: due && { count: due.count, since: due.due_since },
+    later: later && { count: later.count, oldestAt: later.oldest_at },
   };
 }

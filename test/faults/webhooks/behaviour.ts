@@ -11,9 +11,6 @@ export const misbehaviourTiming: WebhookTiming = {
   schedule: [0, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000, 8_000, 8_000, 8_000],
   connectTimeout: 1_000,
   totalTimeout: 3_000,
-  lease: 10_000,
-  renewal: 2_000,
-  inactive: 1_000,
   breaker: { failures: 5, firstOpen: 1_000, longestOpen: 4_000 },
 };
 

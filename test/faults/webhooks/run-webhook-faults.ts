@@ -1,14 +1,24 @@
 /**
  * `npm run test:faults:webhooks` places orders at two service processes while processes and database are killed,
  * answers are lost, a process is suspended, clocks differ and receivers misbehave. It prints counts, and ends with exit
- * code 1 if anything was lost, duplicated or settled wrongly. It uses loopback only and takes at most ten minutes; with
- * `--quick`, a minute and a half. Give names of scenarios to run only those.
+ * code 1 if anything was lost, duplicated or settled wrongly. It uses loopback only and takes at most twenty minutes; with
+ * `--quick`, five. Give names of scenarios to run only those.
  */
 import { parseArgs } from 'node:util';
 import { fastEngine, startDatabaseServer } from '../../support/database-server.ts';
 import { silentLog } from '../../support/log.ts';
 import { misbehavingReceivers } from './misbehaving.ts';
-import { killDatabases, killServices, loseAnswers, skewClocks, stopWorker, type ScenarioResult } from './scenarios.ts';
+import {
+  joinAndLeave,
+  killDatabases,
+  killServices,
+  loseAnswers,
+  loseDatabase,
+  skewClocks,
+  stopWorker,
+  takeOver,
+  type ScenarioResult,
+} from './scenarios.ts';
 import { faultTiming } from './timing.ts';
 import { isSound, type Findings } from './verify.ts';
 
@@ -17,8 +27,31 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const times = values.quick
-  ? { serviceKills: 2, databaseKills: 1, lossySeconds: 4, stops: 1, skewSeconds: 0, rounds: 1 }
-  : { serviceKills: 20, databaseKills: 10, lossySeconds: 40, stops: 6, skewSeconds: 15, rounds: 5 };
+  ? {
+      serviceKills: 2,
+      takeovers: 1,
+      databaseKills: 1,
+      lossySeconds: 4,
+      stops: 1,
+      skewSeconds: 0,
+      joins: 1,
+      outages: [3],
+      rounds: 1,
+    }
+  : {
+      serviceKills: 20,
+      takeovers: 3,
+      databaseKills: 10,
+      lossySeconds: 40,
+      stops: 6,
+      skewSeconds: 15,
+      joins: 4,
+      outages: [3, 30, 300],
+      rounds: 5,
+    };
+
+/** After a kill, events wait at most this long for another process. */
+const takeoverMs = 12_000;
 
 const database = await startDatabaseServer(fastEngine, silentLog);
 const settings = {
@@ -36,10 +69,15 @@ function describe({ violations, delay, ...counts }: Findings): string {
   return `  ${named(violations)}\n  (${named({ ...counts })}; first arrival after ${p50} ms p50, ${p99} ms p99, ${longest} ms at most)`;
 }
 
-async function judge(title: (faults: number) => string, run: () => Promise<ScenarioResult>): Promise<boolean> {
+/** @param longestDelay milliseconds for the first arrival of an event, if they are measured */
+async function judge(
+  title: (faults: number) => string,
+  run: () => Promise<ScenarioResult>,
+  longestDelay = Infinity,
+): Promise<boolean> {
   const { faults, findings } = await run();
   console.log(`${title(faults)}:\n${describe(findings)}`);
-  return isSound(findings) && faults > 0;
+  return isSound(findings) && faults > 0 && findings.delay.longest <= longestDelay;
 }
 
 const scenarios: Readonly<Record<string, () => Promise<boolean>>> = {
@@ -47,6 +85,12 @@ const scenarios: Readonly<Record<string, () => Promise<boolean>>> = {
     judge(
       (kills) => `kill -9 of one of two service processes, ${kills} times`,
       () => killServices(settings, times.serviceKills),
+    ),
+  takeover: () =>
+    judge(
+      (kills) => `kill -9 of one of two service processes with the ordinary times, ${kills} times`,
+      () => takeOver(settings, times.takeovers),
+      takeoverMs,
     ),
   'database-kills': () =>
     judge(
@@ -61,7 +105,7 @@ const scenarios: Readonly<Record<string, () => Promise<boolean>>> = {
   'stopped-worker': () =>
     judge(
       (takenOver) =>
-        `one process stopped for longer than its lease ${times.stops} times, ${takenOver} lanes taken over`,
+        `one process stopped for longer than its lease ${times.stops} times, ${takenOver} partitions taken over`,
       () => stopWorker(settings, times.stops, faultTiming.lease),
     ),
   'skewed-clocks': () =>
@@ -69,6 +113,21 @@ const scenarios: Readonly<Record<string, () => Promise<boolean>>> = {
       (kills) => `clocks 60 s apart, with ${kills} kills`,
       () => skewClocks(settings, times.skewSeconds),
     ),
+  'joins-and-leaves': () =>
+    judge(
+      (moved) => `a third process joined and left under load, ${times.joins} times, ${moved} partitions moved`,
+      () => joinAndLeave(settings, times.joins),
+    ),
+  'database-away': async () => {
+    let passed = true;
+    for (const seconds of times.outages) {
+      passed &&= await judge(
+        () => `the database away for ${seconds} s`,
+        () => loseDatabase(settings, seconds),
+      );
+    }
+    return passed;
+  },
   'misbehaving-receivers': () => misbehavingReceivers(settings, times.rounds),
 };
 

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createLayoutStore, type LayoutStore } from '../../../src/webhooks/partitions/layout-store.ts';
+import { defaultTiming } from '../../../src/webhooks/timing.ts';
 import { LossyProxy } from '../../support/lossy-proxy.ts';
 import type { ReceivedRequest, Reaction } from '../../support/receiver.ts';
 import type { OrderStream } from './order-stream.ts';
+import { faultTiming } from './timing.ts';
 import { verify, type Findings } from './verify.ts';
 import { startWorld, type World, type WorldSettings } from './faults-world.ts';
 
@@ -33,11 +36,13 @@ async function scenario(
   { rate }: ScenarioSettings,
   settings: WorldSettings,
   disturb: (world: World, stream: OrderStream) => Promise<number>,
+  others: readonly ((request: ReceivedRequest) => Reaction)[] = [],
 ): Promise<ScenarioResult> {
   const world = await startWorld(settings);
   try {
     await world.addLedger();
     await world.addLedger(flaky());
+    for (const react of others) await world.addLedger(react);
     const stream = world.placeOrders(rate);
     const faults = await disturb(world, stream);
     return { faults, findings: await verify(world, stream) };
@@ -74,6 +79,27 @@ export function killServices(settings: ScenarioSettings, kills: number): Promise
   });
 }
 
+/** Kills one of two service processes that have the ordinary times, and starts it again when the other has its partitions. */
+export function takeOver(settings: ScenarioSettings, kills: number): Promise<ScenarioResult> {
+  const receivers = Array.from({ length: 6 }, () => (): Reaction => ({ kind: 'answer' }));
+  return scenario(
+    settings,
+    { ...settings, timing: { ...defaultTiming, schedule: faultTiming.schedule } },
+    async ({ nodes }, stream) => {
+      for (let kill = 0; kill < kills; kill += 1) {
+        await progress(stream, settings.ordersBetweenFaults);
+        const victim = nodes[kill % nodes.length];
+        await victim?.kill();
+        await sleep(defaultTiming.lease * 2);
+        await victim?.start();
+      }
+      await progress(stream, settings.ordersBetweenFaults);
+      return kills;
+    },
+    receivers,
+  );
+}
+
 /**
  * Kills the database with kill -9, repeatedly. The process that started it restarts it.
  *
@@ -98,7 +124,7 @@ export function killDatabases(
 }
 
 const collections = [
-  ...['orders', 'products', 'events', 'deliveries', 'attempts', 'lanes', 'integrations', 'categories'],
+  ...['orders', 'products', 'events', 'deliveries', 'attempts', 'lanes', 'layout', 'integrations', 'categories'],
 ] as const;
 
 /** After a loss the driver needs half a second to find the server again. */
@@ -128,10 +154,9 @@ export async function loseAnswers(settings: ScenarioSettings, seconds: number): 
 
 /** Suspends one process for longer than its leases last, and then continues it. */
 export function stopWorker(settings: ScenarioSettings, stops: number, leaseMs: number): Promise<ScenarioResult> {
-  return scenario(settings, settings, async ({ nodes, database, ledgers }, stream) => {
-    const lanes = database.db.collection<{ _id: string; holder?: string; token: number }>('lanes');
-    const owners = async (): Promise<Map<string, string>> =>
-      new Map((await lanes.find().toArray()).map(({ _id, holder = '' }) => [_id, holder]));
+  return scenario(settings, settings, async ({ nodes, database }, stream) => {
+    const layout = createLayoutStore(database);
+    const owners = async (): Promise<readonly (string | undefined)[]> => (await layout.read()).holders;
     let takenOver = 0;
     for (let stop = 0; stop < stops; stop += 1) {
       await progress(stream, settings.ordersBetweenFaults);
@@ -141,7 +166,7 @@ export function stopWorker(settings: ScenarioSettings, stops: number, leaseMs: n
       await sleep(leaseMs * 1.8);
       const after = await owners();
       victim?.signal('SIGCONT');
-      takenOver += ledgers.filter(({ integrationId }) => before.get(integrationId) !== after.get(integrationId)).length;
+      takenOver += before.filter((holder, partition) => holder !== after[partition]).length;
     }
     await progress(stream, settings.ordersBetweenFaults);
     return takenOver;
@@ -162,4 +187,66 @@ export function skewClocks(settings: ScenarioSettings, seconds: number): Promise
     await progress(stream, settings.ordersBetweenFaults);
     return nodes.length;
   });
+}
+
+/** A third process joins two others and leaves again, repeatedly. Partitions move to it and back. */
+export function joinAndLeave(settings: ScenarioSettings, rounds: number): Promise<ScenarioResult> {
+  return scenario(settings, { ...settings, clockShifts: [0, 0, 0] }, async ({ nodes, database, ledgers }, stream) => {
+    const layout = createLayoutStore(database);
+    const third = nodes[2];
+    let moved = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      await third?.stop();
+      const before = await settledLayout(layout, 2);
+      await progress(stream, settings.ordersBetweenFaults);
+      await third?.start();
+      const after = await settledLayout(layout, 3);
+      await progress(stream, settings.ordersBetweenFaults);
+      moved += before.filter((holder, partition) => holder !== after[partition]).length;
+    }
+    const [steady] = ledgers;
+    if (steady !== undefined) {
+      const again = steady.arrivals - steady.events.size;
+      console.log(`  ${again} of ${steady.events.size} events sent again to the receiver that always answers 200`);
+    }
+    return moved;
+  });
+}
+
+/** Waits until a number of processes share the partitions. @returns the holder of each */
+async function settledLayout(layout: LayoutStore, members: number): Promise<readonly (string | undefined)[]> {
+  for (const end = performance.now() + 60_000; performance.now() < end; await sleep(100)) {
+    const { members: present, holders } = await layout.read();
+    const least = Math.floor(holders.length / members);
+    const isShared = [...present.keys()].every((id) => holders.filter((holder) => holder === id).length >= least - 2);
+    if (present.size === members && isShared && !holders.includes(undefined)) return holders;
+  }
+  throw new Error(`the partitions were not divided among ${members} processes`);
+}
+
+/**
+ * Takes the database away for some seconds, after a receiver has failed for a while. Then everything is due, and the
+ * receiver works again.
+ */
+export async function loseDatabase(settings: ScenarioSettings, seconds: number): Promise<ScenarioResult> {
+  const proxy = await LossyProxy.start(settings.databaseUri);
+  let isFailing = true;
+  try {
+    return await scenario(
+      settings,
+      { ...settings, serviceUri: proxy.uri },
+      async (_world, stream) => {
+        await progress(stream, 2 * settings.ordersBetweenFaults);
+        await stream.stop();
+        await proxy.stop();
+        await sleep(seconds * 1_000);
+        isFailing = false;
+        await proxy.restart();
+        return 1;
+      },
+      [() => ({ kind: 'answer', status: isFailing ? 500 : 200 })],
+    );
+  } finally {
+    await proxy.stop();
+  }
 }

@@ -7,9 +7,8 @@ export const faultTiming: WebhookTiming = {
   connectTimeout: 1_000,
   totalTimeout: 2_000,
   lease: 4_000,
-  renewal: 800,
+  beat: 800,
   poll: 500,
-  inactive: 1_000,
   breaker: { failures: 5, firstOpen: 500, longestOpen: 2_000 },
 };
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Binary } from 'mongodb';
 import type { PagedDatabase } from '../../../src/db/pages.ts';
-import { deliveryId, type NewDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import { deliveryId, newDelivery, type NewDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import type { DeliveryDocument } from '../../../src/webhooks/deliveries/delivery-documents.ts';
 import { createDeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts';
 import { createEventStore, type StoredEvent } from '../../../src/webhooks/events/event-store.ts';
@@ -62,7 +62,7 @@ async function prepare(world: World, receiver: Sink, status: State): Promise<Pla
   });
   const { id } = made.body as { id: string };
   const path = `/api/v1/integrations/${id}`;
-  // Creates the lane. The removal of a deleted integration finds deliveries through its lane.
+  // The removal of a deleted integration finds deliveries through the stored condition of its receiver.
   await target.call('POST', `${path}/test`);
   await until(() => receiver.received() > 0, 10);
   if (status === 'pending') await target.call('POST', `${path}/pause`);
@@ -93,7 +93,8 @@ async function prepare(world: World, receiver: Sink, status: State): Promise<Pla
       body,
       eventCreatedAt: createdAt,
     }));
-    if (status === 'pending') await deliveries.insertMissing(added, createdAt);
+    const pending = added.map((each) => newDelivery(each, createdAt));
+    if (status === 'pending') await deliveries.insertMissing(pending);
     else await insertDelivered(database, added, createdAt, later);
   }
   return { target, database, id, path, received: receiver.received };

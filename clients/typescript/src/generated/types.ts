@@ -1562,7 +1562,7 @@ export interface paths<Other = string & {}> {
          *     | `database_command_duration_seconds`, `database_errors_total` | commands of the database, and failures of the connection |
          *     | `database_connections`, `database_connections_limit`, `database_connection_wait_seconds`, `database_commands_waiting` | the pool of connections |
          *     | `webhook_deliveries_waiting`, `webhook_oldest_waiting_seconds`, `webhook_outboxes_waiting` | what waits in the database; the same from every process |
-         *     | `webhook_attempt_duration_seconds`, `webhook_delivery_duration_seconds`, `webhook_deliveries_finished_total`, `webhook_events_relayed_total`, `webhook_relay_lag_seconds`, `webhook_lanes_held`, `webhook_circuit_breakers_opened_total`, `webhook_integrations_disabled_total` | the delivery of events by this process |
+         *     | `webhook_attempt_duration_seconds`, `webhook_delivery_duration_seconds`, `webhook_deliveries_finished_total`, `webhook_events_relayed_total`, `webhook_relay_lag_seconds`, `webhook_partitions_held`, `webhook_circuit_breakers_opened_total`, `webhook_integrations_disabled_total` | the delivery of events by this process |
          *     | `stored_secrets` | secrets of integrations in the database, by the key that encrypts them; the same from every process |
          *     | `contract_referee_disagreements_total` | the contract referee, if it is on |
          *     | `prompt_gateway_build_info` | always 1; its labels are the versions of the service and of Node.js |

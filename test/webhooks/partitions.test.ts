@@ -1,22 +1,37 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Db } from 'mongodb';
+import { randomUUID } from 'node:crypto';
+import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
 import type { PagedDatabase } from '../../src/db/pages.ts';
-import { createDueTimes } from '../../src/webhooks/lanes/due-times.ts';
-import { createLaneStore, type LaneStore } from '../../src/webhooks/lanes/lane-store.ts';
+import { newDelivery } from '../../src/webhooks/deliveries/delivery.ts';
+import { createDeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts';
+import { createAgenda } from '../../src/webhooks/lanes/agenda.ts';
+import { createHealthStore, type HealthStore } from '../../src/webhooks/lanes/health-store.ts';
+import { createLayoutStore, type LayoutStore } from '../../src/webhooks/partitions/layout-store.ts';
+import { partitionOf } from '../../src/webhooks/partitions/partition.ts';
 import type { Webhooks } from '../../src/webhooks/webhooks.ts';
 import { openDatabase } from '../support/database.ts';
+import { countMatchedDocuments } from '../support/matched-documents.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { quickTiming, settableClock, startHarness, takeoverTiming, type Harness } from './webhooks-harness.ts';
+import {
+  hastyTiming,
+  quickTiming,
+  settableClock,
+  startHarness,
+  takeoverTiming,
+  type Harness,
+} from './webhooks-harness.ts';
 import { until } from '../support/until.ts';
 
 let harness: Harness;
-let lanes: LaneStore;
+let layout: LayoutStore;
+let health: HealthStore;
 let receiver: Receiver;
 
 beforeAll(async () => {
   harness = await startHarness();
-  lanes = createLaneStore(harness.database);
+  layout = createLayoutStore(harness.database);
+  health = createHealthStore(harness.database);
 });
 afterAll(async () => {
   await harness.close();
@@ -32,41 +47,52 @@ afterEach(async () => {
 
 const receivedIds = (): string[] => receiver.requests.map(({ headers }) => String(headers['webhook-id']));
 
-describe('the lane store', () => {
-  it('gives a lane to one of many takers, with a larger token each time', async () => {
-    const seen = (await lanes.find(['a'])).get('a');
-    const first = await Promise.all(['x', 'y', 'z'].map((holder) => lanes.acquire('a', seen, holder)));
-    const [winner] = first.filter((lane) => lane !== undefined);
-    expect(first.filter((lane) => lane !== undefined)).toHaveLength(1);
-    const again = await Promise.all(['x', 'y', 'z'].map((holder) => lanes.acquire('a', winner, holder)));
-    expect(again.filter((lane) => lane !== undefined)).toMatchObject([{ token: 2 }]);
+describe('the layout', () => {
+  it('gives a partition to one of many takers, with a larger token each time', async () => {
+    const members = ['x', 'y', 'z'];
+    await layout.read();
+    for (const member of members) await layout.join(member);
+    for (const taken of [1, 2]) {
+      const seen = await layout.read();
+      const take = (member: string): Promise<boolean> =>
+        layout.change(seen, { raised: member, holders: seen.holders.map(() => member) });
+      const outcomes = await Promise.all(members.map(take));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      const after = await layout.read();
+      const winner = after.holders[0] ?? '';
+      expect(members[outcomes.indexOf(true)]).toBe(winner);
+      expect([after.token, after.members.get(winner)?.token]).toEqual([2 ** 32 + taken, 2 ** 32 + taken]);
+    }
+    const seen = await layout.read();
+    await layout.change(seen, { holders: seen.holders.map(() => undefined) });
   });
 
-  it('renews a lane only for its holder, and ignores a release by a former holder', async () => {
-    const first = await lanes.acquire('b', undefined, 'x');
-    const second = await lanes.acquire('b', first, 'y');
-    expect([...(await lanes.renew(['b'], 'x'))]).toEqual([]);
-    expect([...(await lanes.renew(['b'], 'y'))]).toEqual(['b']);
-    await lanes.release('b', first?.token ?? 0);
-    expect((await lanes.find(['b'])).get('b')).toMatchObject({ holder: 'y', token: 2, beat: (second?.beat ?? 0) + 1 });
-    await lanes.release('b', second?.token ?? 0);
-    expect((await lanes.find(['b'])).get('b')?.holder).toBeUndefined();
+  it('shows who lives, and keeps a member that beats while it is removed', async () => {
+    expect(await layout.beat('x')).toBe(true);
+    const seen = await layout.read();
+    const removed = { member: 'x', beat: seen.members.get('x')?.beat ?? 0 };
+    await layout.beat('x');
+    expect(await layout.change(seen, { removed })).toBe(false);
+    for (const member of ['x', 'y', 'z'])
+      expect(await layout.change(await layout.read(), { removed: { member } })).toBe(true);
+    expect(await layout.beat('x')).toBe(false);
+    expect((await layout.read()).members.size).toBe(0);
   });
 });
 
-/** The same database, with an action before each update of a single document in a collection. */
-function beforeUpdates(database: PagedDatabase, collection: string, act: () => Promise<void>): PagedDatabase {
+/** The same database, with an action before each command with many writes to a collection. */
+function beforeWrites(database: PagedDatabase, collection: string, act: () => Promise<void>): PagedDatabase {
   const db = new Proxy(database.db, {
     get(target, member: keyof Db) {
       if (member !== 'collection') return target[member];
       return (name: string) => {
         const whole = target.collection(name);
         if (name !== collection) return whole;
-        const { updateOne } = whole;
+        const { bulkWrite } = whole;
         return Object.assign(whole, {
-          async updateOne(...parameters: Parameters<typeof updateOne>) {
+          async bulkWrite(...parameters: Parameters<typeof bulkWrite>) {
             await act();
-            return updateOne.apply(whole, parameters);
+            return bulkWrite.apply(whole, parameters);
           },
         });
       };
@@ -76,40 +102,26 @@ function beforeUpdates(database: PagedDatabase, collection: string, act: () => P
 }
 
 describe('the times of the last attempt and the last success', () => {
-  it('are stored with the lane, by far fewer writes than there are attempts', async () => {
+  it('are stored, by far fewer writes than there are attempts', async () => {
     const id = await harness.addIntegration({ url: receiver.url, status: 'paused' });
     let writes = 0;
-    const on = beforeUpdates(harness.database, 'lanes', () => {
+    const on = beforeWrites(harness.database, 'lanes', () => {
       writes += 1;
       return Promise.resolve();
     });
-    const engine = harness.createEngine({ on, timing: { ...quickTiming, renewal: 5_000 } });
+    const engine = harness.createEngine({ on });
     for (let each = 0; each < 100; each += 1) {
       await engine.relay.relayNow('orders', await harness.holderOf(await harness.placeOrder()));
     }
     await harness.edit(id, (integration) => ({ ...integration, status: 'active' }));
     engine.start();
     await harness.settled(id, 100);
-    const { activity } = await until(
-      async () => (await lanes.find([id])).get(id) ?? { activity: undefined, holder: 'nobody yet' },
-      ({ holder }) => holder === undefined,
-    );
+    await engine.stop(1_000);
+    const { activity } = (await health.find([id])).get(id) ?? {};
     expect(activity?.lastAttemptAt).toEqual(expect.any(Date));
     expect(activity?.lastSuccessAt).toEqual(activity?.lastAttemptAt);
+    expect(writes).toBeGreaterThan(0);
     expect(writes).toBeLessThan(50);
-  });
-
-  it('outlast a change of the settings, and a lane that moves to another process', async () => {
-    const first = await lanes.acquire('c', undefined, 'x');
-    const activity = {
-      lastAttemptAt: new Date('2026-03-01T12:00:05Z'),
-      lastSuccessAt: new Date('2026-03-01T12:00:00Z'),
-    };
-    await lanes.release('c', first?.token ?? 0, { health: undefined, activity });
-    const second = await lanes.acquire('c', (await lanes.find(['c'])).get('c'), 'y');
-    expect(second?.activity).toEqual(activity);
-    await lanes.release('c', second?.token ?? 0);
-    expect((await lanes.find(['c'])).get('c')?.activity).toEqual(activity);
   });
 });
 
@@ -166,30 +178,6 @@ describe('several engines', () => {
     await Promise.all(engines.map((engine) => engine.stop(1_000)));
   });
 
-  it('send every event once if two reasons to take a lane meet in one process', async () => {
-    receiver.always({ kind: 'answer', delay: 800 });
-    const id = await harness.addIntegration({ url: receiver.url });
-    const others = await lanes.acquire(id, undefined, 'another process');
-    let meet: (() => Promise<void>) | undefined;
-    const engine = harness.createEngine({
-      on: beforeUpdates(harness.database, 'lanes', async () => {
-        const first = meet;
-        meet = undefined;
-        await first?.();
-      }),
-    });
-    const events = await Promise.all([1, 2, 3].map(() => harness.placeOrder(engine)));
-    // It has seen that another process holds the lane, and is about to look again.
-    await sleep(150);
-    meet = async () => {
-      engine.engine.nudge(id);
-      await sleep(400);
-    };
-    await lanes.release(id, others?.token ?? 0);
-    await harness.settled(id, 3);
-    expect(receivedIds().sort()).toEqual([...events].sort());
-  });
-
   it('take over immediately from one that stops normally', async () => {
     receiver.always({ kind: 'answer', delay: 200 });
     const [first, second] = [1, 2].map(() => harness.createEngine()) as [Webhooks, Webhooks];
@@ -200,7 +188,7 @@ describe('several engines', () => {
     const stopping = first.stop(5_000);
     await harness.placeOrder();
     await stopping;
-    expect((await lanes.find([id])).get(id)?.holder).toBeUndefined();
+    expect((await layout.read()).holders[partitionOf(id)]).toBeUndefined();
     second.start();
     await harness.settled(id, 2);
     expect(receiver.requests).toHaveLength(2);
@@ -242,10 +230,38 @@ describe('several engines', () => {
   });
 });
 
+describe('a receiver that hangs, with thousands of waiting deliveries', () => {
+  it('does not make any command read them while others get theirs', async () => {
+    const narrow = harness.database.pages.readsInOrder ? withNarrowPages(harness.database) : harness.database;
+    const counted = countMatchedDocuments(narrow);
+    receiver.always({ kind: 'hang' });
+    const hanging = await harness.addIntegration({ url: receiver.url, eventTypes: ['PRODUCT_UPDATED'] });
+    const event = { eventType: 'ORDER_PLACED', targetId: undefined, eventCreatedAt: new Date() } as const;
+    for (let each = 0; each < 2_000; each += 500) {
+      const added = Array.from({ length: 500 }, () => ({ ...event, eventId: randomUUID(), body: Buffer.from('{}') }));
+      const createdAt = new Date(Date.now() - each * 1_000);
+      const rows = added.map((row) => newDelivery({ ...row, integrationId: hanging }, createdAt));
+      await createDeliveryStore(narrow).insertMissing(rows);
+    }
+    const other = await startReceiver();
+    const id = await harness.addIntegration({ url: other.url });
+    const webhooks = harness.createEngine({ on: counted.database, timing: hastyTiming });
+    webhooks.start();
+    await receiver.received(64);
+    for (let each = 0; each < 5; each += 1) await harness.placeOrder(webhooks);
+    await harness.settled(id, 5);
+    // Its breaker opens meanwhile, and its next probe is due.
+    await until(async () => (await harness.lane(hanging))?.open !== undefined);
+    await webhooks.stop(0);
+    const { documents, filter } = await counted.most();
+    expect([filter, documents < 1_000 ? 'few' : documents]).toEqual([filter, 'few']);
+    await other.close();
+  });
+});
+
 describe('a later due time', () => {
-  it('is remembered without a round through all integrations', async () => {
-    const integrations = { ...harness.directory, activeIds: () => Promise.resolve([]) };
-    const webhooks = harness.createEngine({ integrations });
+  it('is kept without a search of the database', async () => {
+    const webhooks = harness.createEngine({ timing: { ...quickTiming, search: 3_600_000 } });
     webhooks.start();
     const id = await harness.addIntegration({ url: receiver.url });
     receiver.next({ kind: 'cut' }, { kind: 'cut' });
@@ -254,15 +270,32 @@ describe('a later due time', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('is reported once, at its second', () => {
-    const times = createDueTimes();
-    const at = (milliseconds: number): Date => new Date(1_000_000 + milliseconds);
-    times.add('a', at(1));
-    times.add('a', at(900));
-    times.add('b', at(2_000));
-    expect(times.takeDue(at(999))).toEqual(new Set());
-    expect(times.takeDue(at(1_000))).toEqual(new Set(['a']));
-    expect(times.takeDue(at(5_000))).toEqual(new Set(['b']));
-    expect(times.takeDue(at(9_000))).toEqual(new Set());
+  it('of each delivery is found when a partition is taken', async () => {
+    const id = await harness.addIntegration({ url: receiver.url });
+    const row = { eventType: 'ORDER_PLACED', integrationId: id, targetId: undefined, body: Buffer.from('{}') } as const;
+    const rows = [0, 1, 2].map(() =>
+      newDelivery({ ...row, eventId: randomUUID(), eventCreatedAt: new Date() }, new Date()),
+    );
+    await harness.deliveries.insertMissing(rows);
+    const failure = { stamp: 0, failuresBefore: 0, outcome: '5xx' } as const;
+    for (const [index, { id: deliveryId }] of rows.entries()) {
+      const nextAttemptAt = new Date(Date.now() + 400 * (index + 1));
+      await harness.deliveries.settleFailed([{ ...failure, deliveryId, nextAttemptAt }], new Date(), new Date());
+    }
+    harness.createEngine({ timing: { ...quickTiming, search: 3_600_000 } }).start();
+    await harness.settled(id, 3);
+  });
+
+  it('is kept in the order of time', () => {
+    const agenda = createAgenda();
+    const times = Array.from({ length: 1_000 }, (_, index) => (index * 7_919) % 1_000);
+    for (const at of times) agenda.add({ at, integrationId: String(at) });
+    expect(agenda.next()).toBe(0);
+    expect(agenda.takeDue(-1)).toEqual([]);
+    const first = agenda.takeDue(499).map(({ at }) => at);
+    expect(first).toEqual(Array.from({ length: 500 }, (_, index) => index));
+    expect([agenda.next(), agenda.size]).toEqual([500, 500]);
+    expect(agenda.takeDue(10_000)).toHaveLength(500);
+    expect([agenda.next(), agenda.size]).toEqual([undefined, 0]);
   });
 });
