@@ -105,16 +105,17 @@ async function perform(
     throw error;
   }
 
+  const answeredCount = called.filter(({ status }) => status === 'succeeded').length;
   const ended = await endPersistently(
     store,
     run.id,
-    { status: 'done', at, writeId, answerBytes: stored.bytes },
+    { status: 'done', at, writeId, answeredCount, answerBytes: stored.bytes },
     signal,
     answer,
   );
   if (ended.outcome === 'ended') {
     const { results, bytes: answerBytes } = stored;
-    return { run: { ...run, status: 'done', revision: 2, finishedAt: at, answerBytes }, results };
+    return { run: { ...run, status: 'done', revision: 2, answeredCount, finishedAt: at, answerBytes }, results };
   }
   await archive.delete(run.id).catch((error: unknown) => {
     log.warn({ error, test_run: run.id }, 'the results of a lost test run could not be deleted');

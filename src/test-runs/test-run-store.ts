@@ -4,6 +4,7 @@ import type { PagedDatabase, Source } from '../db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
+import { defined } from '../runtime/objects.ts';
 import { testRunFields, type EndStatus, type NewTestRun, type TestRun } from './test-run.ts';
 
 /** The number of heartbeats of the process that works on a run. */
@@ -15,6 +16,7 @@ export interface Heartbeat {
 export interface RunEnd {
   readonly status: EndStatus;
   readonly at: Date;
+  readonly answeredCount?: number;
   readonly answerBytes?: number;
   /** Id of this write; a repetition with the same id counts as done. */
   readonly writeId: string;
@@ -76,7 +78,7 @@ export const testRunIndexes: CollectionIndexes = {
 /** The fields that a tombstone does not have. */
 const forgottenFields = [
   ...['prompt_id', 'prompt_version', 'providers', 'unknown_variables', 'created_at', 'finished_at', 'heartbeat'],
-  ...['answer_bytes', 'result_bytes'],
+  ...['answer_bytes', 'result_bytes', 'answered_count'],
 ];
 
 export function createTestRunStore(database: PagedDatabase): TestRunStore {
@@ -90,7 +92,8 @@ export function createTestRunStore(database: PagedDatabase): TestRunStore {
 
   return {
     async insert(run) {
-      const begun = { ...run, status: 'running', finishedAt: undefined, answerBytes: undefined } as const;
+      const unknown = { answeredCount: undefined, finishedAt: undefined, answerBytes: undefined };
+      const begun = { ...run, ...unknown, status: 'running' } as const;
       const inserted = await insertOnce(runs, { ...testRunFields.toDocument(begun), heartbeat: 0 });
       return inserted.outcome === 'done';
     },
@@ -99,7 +102,7 @@ export function createTestRunStore(database: PagedDatabase): TestRunStore {
     },
     list: (promptId, status) =>
       listByTime({ ...runsOf(promptId), ...(status === undefined ? {} : { rest: { status } }) }),
-    async end(id, { status, at, answerBytes, writeId, beat }) {
+    async end(id, { status, at, answeredCount, answerBytes, writeId, beat }) {
       const ended = await compareAndSet(
         runs,
         {
@@ -107,7 +110,7 @@ export function createTestRunStore(database: PagedDatabase): TestRunStore {
           revision: 1,
           where: { status: 'running', ...(beat === undefined ? {} : { heartbeat: beat }) },
           change: {
-            $set: { status, finished_at: at, ...(answerBytes === undefined ? {} : { answer_bytes: answerBytes }) },
+            $set: defined({ status, finished_at: at, answered_count: answeredCount, answer_bytes: answerBytes }),
           },
         },
         { writeId },

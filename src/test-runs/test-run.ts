@@ -14,6 +14,8 @@ export const testRunFields = fields({
   /** Names of supplied variables that the prompt does not declare or use. */
   unknownVariables: hidden(list(text), { initially: [] }),
   createdAt: made(moment),
+  /** The calls that succeeded; set when it is done. */
+  answeredCount: made(integer, { optional: true }),
   /** Set at its end. */
   finishedAt: made(moment, { optional: true }),
   /**
@@ -29,7 +31,7 @@ export interface TestRun extends Thing<typeof testRunFields.table> {
   readonly revision: number;
 }
 
-export type NewTestRun = Omit<TestRun, 'revision' | 'status' | 'finishedAt' | 'answerBytes'>;
+export type NewTestRun = Omit<TestRun, 'revision' | 'status' | 'answeredCount' | 'finishedAt' | 'answerBytes'>;
 
 /** @public For the compiler: it reports an error while a field is missing. */
 export type UndeclaredInTestRun = None<

@@ -217,6 +217,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         ...created,
         revision: 1,
         status: 'running',
+        answeredCount: undefined,
         finishedAt: undefined,
         answerBytes: undefined,
       };

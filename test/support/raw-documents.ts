@@ -73,7 +73,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   deliveries: [
     ...['_id', 'event_id', 'event_type', 'integration_id', 'replay_id', 'target_uuid', 'target_id', 'event_created_at'],
     ...['created_at', 'body', 'status', 'lane', 'next_attempt_at', 'stamp', 'tries', 'failures', 'finished_at'],
-    ...['expires_at', 'last_outcome', 'traceparent', 'fresh', 'urgent'],
+    ...['expires_at', 'last_outcome', 'traceparent', 'fresh', 'urgent', 'replayed_by'],
   ],
   attempts: [
     ...['_id', 'integration_id', 'delivery_id', 'number', 'at', 'milliseconds', 'status', 'error', 'expires_at'],
@@ -81,7 +81,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
   replays: [
     ...[...stamps, 'integration_id', 'delivery_id', 'since', 'until', 'types', 'cursor_created_at', 'cursor_id'],
-    ...['status', 'deliveries', 'created_at', 'finished_at', 'expires_at'],
+    ...['only', 'status', 'deliveries', 'created_at', 'finished_at', 'expires_at'],
   ],
 
   statistics: ['_id', 'minutes', 'quarters', 'expires_at'],

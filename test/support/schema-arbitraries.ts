@@ -121,11 +121,18 @@ function arrays(schema: Schema, options: SchemaArbitraryOptions): fc.Arbitrary<u
   return fc.uniqueArray(items, { ...bounds, selector: (item) => JSON.stringify(item) });
 }
 
+const day = String.raw`\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`;
+/** Of formats that the contract gives without a pattern. */
+const patterns: Readonly<Record<string, string>> = {
+  date: `^${day}$`,
+  'date-time': String.raw`^${day}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`,
+};
+
 function texts(schema: Schema): fc.Arbitrary<string> {
   const minLength = number(schema, 'minLength', 0);
   const maxLength = number(schema, 'maxLength', 200);
   const excluded = (schema['not'] as Schema | undefined)?.['pattern'];
-  const pattern = schema['pattern'];
+  const pattern = schema['pattern'] ?? patterns[String(schema['format'])];
   if (typeof pattern !== 'string' || pattern === '\\S') return freeTexts(minLength, maxLength);
   const matching = fc
     .stringMatching(new RegExp(pattern, 'u'), { maxLength })

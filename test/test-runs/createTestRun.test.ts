@@ -46,6 +46,7 @@ describe('201', () => {
         { provider: 'echo', model: 'echo-1' },
         { provider: 'mock', model: 'model-a' },
       ],
+      answered_count: 3,
       created_at: expect.any(String),
       finished_at: expect.any(String),
       results: [
@@ -112,7 +113,7 @@ describe('201', () => {
       onMock('model-a', 'mock-401', 'mock-slow-300', 'mock-reset'),
     );
     expect(status).toBe(201);
-    expect(body.status).toBe('done');
+    expect(body).toMatchObject({ status: 'done', answered_count: 2 });
     expect(body.results).toEqual([
       hello('model-a'),
       {

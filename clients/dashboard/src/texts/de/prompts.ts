@@ -311,6 +311,7 @@ export const prompts: Texts['prompts'] = {
     past: 'Testläufe',
     columns: { started: 'Begonnen', targets: 'Modelle', version: 'Version', status: 'Status', duration: 'Dauer' },
     targets: (models, more) => (more > 0 ? `${models} und ${more} weitere` : models),
+    answered: (answered, all) => `${answered} von ${all} beantwortet`,
     statuses: {
       running: 'Läuft',
       done: 'Fertig',

@@ -299,6 +299,7 @@ export const prompts = {
     past: 'Test runs',
     columns: { started: 'Started', targets: 'Models', version: 'Version', status: 'Status', duration: 'Duration' },
     targets: (models: string, more: number) => (more > 0 ? `${models} and ${more} more` : models),
+    answered: (answered: number, all: number) => `${answered} of ${all} answered`,
     statuses: {
       running: 'Running',
       done: 'Done',

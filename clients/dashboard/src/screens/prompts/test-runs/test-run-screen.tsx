@@ -85,7 +85,7 @@ function RunHeading({ run }: { run: Schemas['TestRun'] }): ReactNode {
   const navigate = route.useNavigate();
   return (
     <Group gap="sm">
-      <RunStatus status={run.status} />
+      <RunStatus run={run} />
       <Text size="sm" c="dimmed">
         {prompts.workspace.version(run.prompt_version)} · <RelativeTime value={run.created_at} />
       </Text>

@@ -71,7 +71,7 @@ function useColumns(): Column<Schemas['TestRun']>[] {
       width: 96,
       cell: ({ prompt_version }) => prompts.workspace.version(prompt_version),
     },
-    { key: 'status', header: columns.status, width: 148, cell: ({ status }) => <RunStatus status={status} /> },
+    { key: 'status', header: columns.status, width: 148, cell: (run) => <RunStatus run={run} /> },
     {
       key: 'duration',
       header: columns.duration,
