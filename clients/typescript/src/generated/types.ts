@@ -3008,6 +3008,11 @@ export interface components<Other = string & {}> {
             status: components<Other>["schemas"]["TestRunStatus"] | components<Other>["schemas"]["OtherValue"];
             /** @description Providers and models, in the order of the request, with default models filled in. */
             providers: components<Other>["schemas"]["TestTarget"][];
+            /**
+             * @description Number of calls that succeeded. Absent unless `status` is `done`, and for runs of earlier releases.
+             * @example 3
+             */
+            answered_count?: number;
             warnings?: components<Other>["schemas"]["Warnings"];
             created_at: components<Other>["schemas"]["Timestamp"];
             finished_at?: components<Other>["schemas"]["Timestamp"];
@@ -6577,6 +6582,11 @@ export interface components<Other = string & {}> {
             providers: components<Other>["schemas"]["TestTarget"][];
             warnings?: components<Other>["schemas"]["Warnings"];
             created_at: components<Other>["schemas"]["Timestamp"];
+            /**
+             * @description Number of calls that succeeded. Absent for runs of earlier releases.
+             * @example 3
+             */
+            answered_count?: number;
             finished_at: components<Other>["schemas"]["Timestamp"];
             results: components<Other>["schemas"]["TestResults"];
         };
