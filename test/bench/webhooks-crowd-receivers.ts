@@ -2,7 +2,8 @@
  * The receivers of the benchmark with many integrations, in a process of their own: one for each path `/<index>`.
  * Messages from the parent: how they react from now on, or `'report'`.
  */
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { preciseNow } from './webhooks-sink.ts';
 
@@ -18,7 +19,7 @@ export interface Reactions {
 export type Arrival = readonly [index: number, at: number];
 
 export type CrowdMessage =
-  { readonly port: number } | { readonly received: number } | { readonly arrivals: readonly Arrival[] };
+  { readonly ports: readonly number[] } | { readonly received: number } | { readonly arrivals: readonly Arrival[] };
 
 let reactions: Reactions = { failOnce: 0, hang: 0 };
 let failed = new Set<number>();
@@ -26,7 +27,9 @@ let arrivals: Arrival[] = [];
 let answered = 0;
 const tell = (message: CrowdMessage): void => void process.send?.(message);
 
-const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+/** Connections to one port could use up the ports of the other side. */
+const listeners = 4;
+const react: RequestListener = (request, response) => {
   const index = Number(request.url?.slice(1));
   arrivals.push([index, preciseNow()]);
   request.resume().on('end', () => {
@@ -37,10 +40,13 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
       response.writeHead(500).end();
     } else response.end();
   });
+};
+const ports = Array.from({ length: listeners }, async () => {
+  const server = createServer({ keepAliveTimeout: 60_000 }, react).listen(0, '127.0.0.1', 4_096);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
 });
-server.listen(0, '127.0.0.1', 4_096, () => {
-  tell({ port: (server.address() as AddressInfo).port });
-});
+tell({ ports: await Promise.all(ports) });
 setInterval(() => {
   tell({ received: answered });
 }, 20);

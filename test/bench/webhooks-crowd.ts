@@ -53,14 +53,14 @@ function startReceivers() {
   const child = fork(path.join(import.meta.dirname, 'webhooks-crowd-receivers.ts'));
   let received = 0;
   let arrivals = Promise.withResolvers<readonly Arrival[]>();
-  const port = Promise.withResolvers<number>();
+  const ports = Promise.withResolvers<readonly number[]>();
   child.on('message', (message: CrowdMessage) => {
-    if ('port' in message) port.resolve(message.port);
+    if ('ports' in message) ports.resolve(message.ports);
     else if ('received' in message) received = message.received;
     else arrivals.resolve(message.arrivals);
   });
   return {
-    port: port.promise,
+    ports: ports.promise,
     react(reactions: Partial<Reactions>) {
       received = 0;
       child.send({ failOnce: 0, hang: 0, ...reactions });
@@ -164,9 +164,11 @@ export async function benchCrowd(databaseUri: string, integrations: number): Pro
   const after = (start: number, arrivals: readonly Arrival[]): number[] => arrivals.map(([, at]) => at - start);
 
   try {
-    const url = `http://127.0.0.1:${await receivers.port}`;
+    const ports = await receivers.ports;
     for (let index = 0; index < integrations; index += 50) {
-      const some = Array.from({ length: Math.min(50, integrations - index) }, (_, offset) => add(index + offset, url));
+      const some = Array.from({ length: Math.min(50, integrations - index) }, (_, offset) =>
+        add(index + offset, `http://127.0.0.1:${ports[(index + offset) % ports.length]}`),
+      );
       await Promise.all(some);
     }
     print('idle', await idleOperations(), 'database operations/s');
