@@ -5,6 +5,7 @@ import { productFields } from '../../src/catalog/products/product.ts';
 import { integrationFields } from '../../src/integrations/integration.ts';
 import { orderFields } from '../../src/orders/order.ts';
 import { contentFields, promptFields } from '../../src/prompts/prompt.ts';
+import { testRunFields } from '../../src/test-runs/test-run.ts';
 import type { PagedDatabase } from '../../src/db/pages.ts';
 import { openDatabase } from './database.ts';
 import type { TestService } from './service.ts';
@@ -18,10 +19,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   prompts: [...stamps, ...promptFields.storedNames],
   prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at'],
   label_moves: ['_id', 'prompt_id', 'label', 'sequence', 'version', 'moved_at', 'moved_by'],
-  test_runs: [
-    ...[...stamps, 'prompt_id', 'prompt_version', 'status', 'providers', 'created_at', 'finished_at', 'heartbeat'],
-    ...['unknown_variables', 'buried_at', 'answer_bytes'],
-  ],
+  test_runs: [...stamps, ...testRunFields.storedNames, 'heartbeat', 'buried_at'],
   api_keys: [
     ...[
       ...stamps,
