@@ -61,6 +61,8 @@ export function createSender({ mayConnect, timing, limits, lookUp }: SenderOptio
         pipelining: 1,
         allowH2: false,
         keepAliveTimeout: keepAlive,
+        // Otherwise a receiver that announces a longer time decides.
+        keepAliveMaxTimeout: keepAlive,
         // Off, because an attempt has its own time limit.
         headersTimeout: 0,
         bodyTimeout: 0,
