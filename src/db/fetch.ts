@@ -6,7 +6,7 @@ import { read } from './writes.ts';
 const fewAtOnce = 8;
 
 /** Creates the reads by id. @param idsAtOnce ids that one command looks up at most */
-export function createFetch(idsAtOnce: number): Pick<Pages, 'fetch' | 'byId' | 'existing'> {
+export function createFetch(idsAtOnce: number): Pick<Pages, 'fetch' | 'existing'> {
   async function* fetch<T extends Stored>(
     collection: Collection<T>,
     ids: readonly string[],
@@ -28,13 +28,6 @@ export function createFetch(idsAtOnce: number): Pick<Pages, 'fetch' | 'byId' | '
 
   return {
     fetch,
-    async byId(collection, ids, toItem) {
-      const found = new Map<string, ReturnType<typeof toItem>>();
-      for await (const [id, document] of fetch(collection, [...new Set(ids)])) {
-        if (document !== undefined) found.set(id, toItem(document));
-      }
-      return found;
-    },
     async existing(collection, ids) {
       const found = new Set<string>();
       for await (const [id, document] of fetch(collection, ids, { projection: { _id: 1 } })) {

@@ -153,12 +153,6 @@ export interface Pages {
     ids: readonly string[],
     options?: FetchOptions,
   ): AsyncIterable<readonly [id: string, T | undefined]>;
-  /** What documents with these ids stand for, by id. */
-  byId<T extends Stored, Item>(
-    collection: Collection<T>,
-    ids: readonly string[],
-    toItem: (document: T) => Item,
-  ): Promise<Map<string, Item>>;
   /** The ids for which a document exists. */
   existing<T extends Stored>(collection: Collection<T>, ids: readonly string[]): Promise<Set<string>>;
 }

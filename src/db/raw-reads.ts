@@ -1,4 +1,5 @@
-import type { Db } from 'mongodb';
+import { BSON, type Db } from 'mongodb';
+import { gatherReads } from '../runtime/gathered-reads.ts';
 import { read } from './writes.ts';
 
 /** The server leaves out documents above 16 MiB, so from this size on what was not found is looked for again. */
@@ -37,4 +38,43 @@ export async function readByValue<Document, Name extends keyof Document & string
     rest = bytes < cutFrom ? [] : rest.filter((value) => !found.has(value));
   }
   return found;
+}
+
+/** Ids that one command looks up; on some servers the time grows with their square. */
+const idsAtOnce = 100;
+
+/** Reads by id that callers share. */
+export interface ReadsById<Item> {
+  find(id: string): Promise<Item | undefined>;
+  /** Those that exist, by id. */
+  findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Item>>;
+}
+
+/**
+ * Creates reads by id of small documents that many callers need at the same time: what is wanted during a read is read
+ * together by the next command. Nothing is older than its request.
+ */
+export function gatherReadsById<Document extends { readonly _id: string }, Item>(
+  db: Db,
+  collection: string,
+  toItem: (document: Document) => Item,
+): ReadsById<Item> {
+  const parse = (bytes: Uint8Array): Document => BSON.deserialize(bytes) as Document;
+  const find = gatherReads(
+    (ids) => readByValue<Document, '_id'>(db, { collection, field: '_id' }, ids, parse),
+    toItem,
+    { largest: idsAtOnce },
+  );
+  return {
+    find,
+    async findAll(ids) {
+      const found = await Promise.all(
+        [...new Set(ids)].map(async (id): Promise<[string, Item] | undefined> => {
+          const item = await find(id);
+          return item === undefined ? undefined : [id, item];
+        }),
+      );
+      return new Map(found.filter((entry) => entry !== undefined));
+    },
+  };
 }

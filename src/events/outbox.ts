@@ -73,8 +73,10 @@ export interface Relay {
   /**
    * Notifies the relay that a document has waiting events, so that delivery is immediate. If a notification is lost,
    * the relay's poll finds the events.
+   *
+   * @param entries the waiting events, if they are known, so that they need not be read
    */
-  nudge(collection: OutboxCollection, documentId: string): void;
+  nudge(collection: OutboxCollection, documentId: string, entries?: readonly OutboxEntry[]): void;
   /** Hands over all waiting events of a document now. @throws ProblemError `database-unavailable` */
   relayNow(collection: OutboxCollection, documentId: string): Promise<void>;
 }

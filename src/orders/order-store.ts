@@ -1,7 +1,8 @@
 import type { Collection } from 'mongodb';
+import { gatherInserts } from '../db/bulk-writes.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase, Source } from '../db/pages.ts';
-import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
+import { compareAndSet, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
 import type { OutboxEntry } from '../events/event.ts';
 import { outboxIndex, pushEvents, toOutboxDocuments, type WithOutbox } from '../events/outbox.ts';
 import type { Document } from '../fields/fields.ts';
@@ -97,6 +98,7 @@ const markedAtOnce = 200;
 
 export function createOrderStore(database: PagedDatabase): OrderStore {
   const orders: Collection<OrderDocument> = database.db.collection(collectionName);
+  const insertOrder = gatherInserts(orders);
   const listByTime = database.pages.listsOf<OrderDocument, OrderSummary>(
     (document) => summaryFields.fromDocument(withUpdatedAt(document)),
     {
@@ -113,7 +115,7 @@ export function createOrderStore(database: PagedDatabase): OrderStore {
         uncounted: true as const,
         outbox: toOutboxDocuments(events),
       };
-      return (await insertOnce(orders, document)).outcome === 'done';
+      return (await insertOrder(document)).outcome === 'done';
     },
     async find(id) {
       const document = await read(() => orders.findOne({ _id: id }, { projection: { outbox: 0 } }));

@@ -143,8 +143,9 @@ export function createOrders({ store, locations, products, categories, relay, cl
         fingerprint,
         revision: 1,
       };
-      if (await store.insert(order, [announce(order, random.uuid(), request.traceparent)])) {
-        relay.nudge('orders', id);
+      const events = [announce(order, random.uuid(), request.traceparent)];
+      if (await store.insert(order, events)) {
+        relay.nudge('orders', id, events);
         return { order, replayed: false };
       }
       const faster = await findPlaced([id], fingerprint);

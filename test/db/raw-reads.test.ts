@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { BSON, type Db } from 'mongodb';
-import { readByValue } from '../../src/db/raw-reads.ts';
+import { gatherReadsById, readByValue } from '../../src/db/raw-reads.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 interface Page {
@@ -39,4 +39,28 @@ it('reads again for what an answer of the server could not hold', async () => {
 it('reads nothing for no values, and finds nothing in a collection that does not exist', async () => {
   expect((await readByValue(database.db, place, [], parse)).size).toBe(0);
   expect((await readByValue(database.db, { ...place, collection: 'none' }, ['a'], parse)).size).toBe(0);
+});
+
+it('reads by id for several callers with one command', async () => {
+  const collection = database.db.collection<{ _id: string; text: string }>('by_id');
+  await collection.insertMany(['a', 'b', 'c'].map((_id) => ({ _id, text: `text ${_id}` })));
+  let commands = 0;
+  const counted = {
+    readConcern: database.db.readConcern,
+    command: (command: object, options: object) => {
+      commands += 1;
+      return database.db.command(command, options);
+    },
+  } as unknown as Db;
+  const { find, findAll } = gatherReadsById(counted, 'by_id', ({ text }: { _id: string; text: string }) => text);
+  const found = await Promise.all([find('a'), findAll(['b', 'missing', 'a', 'b']), find('missing')]);
+  expect(found).toEqual([
+    'text a',
+    new Map([
+      ['b', 'text b'],
+      ['a', 'text a'],
+    ]),
+    undefined,
+  ]);
+  expect(commands).toBe(1);
 });

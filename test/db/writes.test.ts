@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Collection } from 'mongodb';
+import { gatherInserts } from '../../src/db/bulk-writes.ts';
 import { ensureIndexes } from '../../src/db/indexes.ts';
 import {
   compareAndSet,
@@ -110,6 +111,38 @@ describe('insertOnce', () => {
     const write = { writeId: 'stable' };
     expect(await insertOnce(notes, { _id: 'f', slug: 'f' }, write)).toEqual({ outcome: 'done' });
     expect(await insertOnce(notes, { _id: 'f', slug: 'f' }, write)).toEqual({ outcome: 'done' });
+  });
+});
+
+describe('gathered inserts', () => {
+  const gathered = () => database.db.collection<Note>('gathered');
+  const of = (ids: readonly string[]) => {
+    const insert = gatherInserts(gathered());
+    return Promise.all(ids.map(async (_id, index) => (await insert({ _id, slug: String(index) })).outcome));
+  };
+
+  it('write the documents of many callers by one command', async () => {
+    const ids = Array.from({ length: 50 }, (_, index) => `many-${index}`);
+    expect(new Set(await of(ids))).toEqual(new Set(['done']));
+    expect(seen('insert')).toBe(1);
+    const stored = await gathered()
+      .find({ _id: { $in: ids } })
+      .toArray();
+    expect(stored.map(({ revision, writes }) => [revision, writes.length])).toEqual(ids.map(() => [1, 1]));
+  });
+
+  it('tell callers with the same id apart, in one command and in two', async () => {
+    expect((await of(['same', 'same', 'other'])).sort()).toEqual(['done', 'done', 'duplicate']);
+    expect(await of(['same', 'third'])).toEqual(['duplicate', 'done']);
+  });
+
+  it('succeed when their answer was lost, or could not be confirmed', async () => {
+    for (const kind of ['answer', 'request', 'confirmation'] as const) {
+      const lost = proxy.lose({ of: kind, commands: ['insert'] });
+      expect(await of([`${kind}-1`, `${kind}-2`])).toEqual(['done', 'done']);
+      await lost;
+    }
+    expect(await gathered().countDocuments({ _id: /-[12]$/, revision: 1 })).toBeGreaterThanOrEqual(6);
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Document } from 'mongodb';
 import { LossyProxy } from '../support/lossy-proxy.ts';
-import { outboxIndex } from '../../src/events/outbox.ts';
+import { fromOutboxDocuments, outboxIndex, type WithOutbox } from '../../src/events/outbox.ts';
 import { openDatabase, testDatabaseUri } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
 import { expectIndexRead } from '../support/query-plan.ts';
@@ -108,6 +108,20 @@ describe('relayNow', () => {
     expect(await harness.waitingEvents()).toBe(1);
     expect(errors).toEqual(['an event does not match its published schema and is not sent']);
     await harness.database.db.collection('orders').deleteOne({ _id: (await harness.holderOf(broken)) as never });
+  });
+});
+
+describe('a nudge', () => {
+  it('with the waiting events relays them without reading the document', async () => {
+    const engine = harness.createEngine();
+    const eventId = await harness.placeOrder();
+    const holder = await harness.holderOf(eventId);
+    const [order] = await harness.database.db.collection<WithOutbox>('orders').find({ 'outbox.id': eventId }).toArray();
+    await harness.database.db.collection('orders').deleteOne({ _id: holder as never });
+    engine.relay.nudge('orders', holder);
+    engine.relay.nudge('orders', holder, fromOutboxDocuments(order?.outbox ?? []));
+    await engine.relay.stop();
+    await expectRelayedOnce(eventId);
   });
 });
 

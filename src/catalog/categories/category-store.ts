@@ -1,7 +1,8 @@
 import type { Collection } from 'mongodb';
 import type { CollectionIndexes } from '../../db/indexes.ts';
 import type { PagedDatabase } from '../../db/pages.ts';
-import { compareAndSet, insertOnce, read, type StampedDocument } from '../../db/writes.ts';
+import { gatherReadsById } from '../../db/raw-reads.ts';
+import { compareAndSet, insertOnce, type StampedDocument } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../events/outbox.ts';
 import type { Document } from '../../fields/fields.ts';
@@ -52,11 +53,7 @@ export function createCategoryStore(database: PagedDatabase): CategoryStore {
       const document = { ...categoryFields.toDocument(category), outbox: [] };
       return (await insertOnce(categories, document)).outcome === 'done';
     },
-    async find(id) {
-      const document = await read(() => categories.findOne({ _id: id }));
-      return document === null ? undefined : fromDocument(document);
-    },
-    findAll: (ids) => database.pages.byId(categories, ids, fromDocument),
+    ...gatherReadsById(database.db, collectionName, fromDocument),
     list: ({ locationId, archived }) =>
       listByTime({
         collection: categories,

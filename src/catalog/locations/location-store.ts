@@ -1,6 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { CollectionIndexes } from '../../db/indexes.ts';
 import type { PagedDatabase } from '../../db/pages.ts';
+import { gatherReadsById } from '../../db/raw-reads.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../../db/writes.ts';
 import type { Document } from '../../fields/fields.ts';
 import type { Listing } from '../../lists/listing.ts';
@@ -58,10 +59,7 @@ export function createLocationStore(database: PagedDatabase): LocationStore {
       };
       return (await insertOnce(locations, document)).outcome === 'done';
     },
-    async find(id) {
-      const document = await read(() => locations.findOne({ _id: id }));
-      return document === null ? undefined : fromDocument(document);
-    },
+    find: gatherReadsById(database.db, collectionName, fromDocument).find,
     existing: (ids) => database.pages.existing(locations, ids),
     list: (archived) =>
       listByTime({ collection: locations, where: {}, time: 'created_at', rest: archivedIn(archived) }),

@@ -1,7 +1,8 @@
 import type { Collection } from 'mongodb';
 import type { CollectionIndexes } from '../../db/indexes.ts';
 import type { PagedDatabase } from '../../db/pages.ts';
-import { compareAndSet, insertOnce, read, type StampedDocument } from '../../db/writes.ts';
+import { gatherReadsById } from '../../db/raw-reads.ts';
+import { compareAndSet, insertOnce, type StampedDocument } from '../../db/writes.ts';
 import type { OutboxEntry } from '../../events/event.ts';
 import { outboxIndex, pushEvents, type WithOutbox } from '../../events/outbox.ts';
 import type { Document } from '../../fields/fields.ts';
@@ -54,11 +55,7 @@ export function createProductStore(database: PagedDatabase): ProductStore {
       const document = { ...productFields.toDocument(product), outbox: [] };
       return (await insertOnce(products, document)).outcome === 'done';
     },
-    async find(id) {
-      const document = await read(() => products.findOne({ _id: id }));
-      return document === null ? undefined : fromDocument(document);
-    },
-    findAll: (ids) => database.pages.byId(products, ids, fromDocument),
+    ...gatherReadsById(database.db, collectionName, fromDocument),
     list({ locationId, categoryId, archived }) {
       // One index is enough, because a category belongs to one location.
       const ofLocation = locationId === undefined ? undefined : { location_id: locationId };

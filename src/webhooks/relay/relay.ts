@@ -25,6 +25,13 @@ export interface RelayDependencies {
   readonly observer: WebhookObserver;
 }
 
+/** A document with waiting events. */
+interface Nudge {
+  readonly id: string;
+  /** Undefined if they must be read. */
+  readonly entries?: readonly OutboxEntry[] | undefined;
+}
+
 /** Events to remove from the outbox of a document. */
 interface Pull {
   readonly documentId: string;
@@ -49,8 +56,8 @@ const maxStuck = 1_000;
  * Passes events from the outboxes of business documents to the delivery engine. Any number of processes can repeat each
  * step, also after a crash at any point. Nothing is lost or duplicated:
  *
- * 1. The waiting events are read first and the subscriptions afterwards, so that an integration that was created before
- *    a change gets its event.
+ * 1. The waiting events are known first and the subscriptions are read afterwards, so that an integration that was
+ *    created before a change gets its event.
  * 2. Each event is stored under its id with its recipients. The first process decides them; all processes continue with
  *    the stored ones.
  * 3. For each recipient a delivery is created, with an id made from event and integration.
@@ -69,10 +76,13 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
    */
   const relay = async (
     collection: OutboxCollection,
-    documentIds: readonly string[],
+    nudges: readonly Nudge[],
     pull: (pulls: readonly Pull[]) => Promise<void>,
   ): Promise<string[]> => {
-    const holders = await outboxes.read(collection, documentIds);
+    const known = nudges.flatMap(({ id, entries }) => (entries === undefined ? [] : [{ id, entries }]));
+    const unread = nudges.flatMap(({ id, entries }) => (entries === undefined ? [id] : []));
+    const holders =
+      unread.length === 0 ? known : [...known, ...(await outboxes.read(collection, [...new Set(unread)]))];
     const entries = holders.flatMap((holder) => holder.entries);
     if (entries.length === 0) return [];
     const subscribers = await integrations.subscribers(new Set(entries.map(({ type }) => type)));
@@ -155,8 +165,8 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     for (const pull of pulls) void pulling.get(collection)?.add(pull);
     return Promise.resolve();
   };
-  const relaying = batcherFor<string>((collection, documentIds) =>
-    relay(collection, [...new Set(documentIds)], (pulls) => pullSoon(collection, pulls)),
+  const relaying = batcherFor<Nudge>((collection, nudges) =>
+    relay(collection, nudges, (pulls) => pullSoon(collection, pulls)),
   );
 
   /**
@@ -172,7 +182,7 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
         const ids = await outboxes.waiting(collection, documentsAtOnce, stuck);
         isBacklog = ids.length === documentsAtOnce;
         for (const id of ids) seenNow.add(`${collection} ${id}`);
-        const left = ids.filter((id) => isBacklog || seenBefore.has(`${collection} ${id}`));
+        const left = ids.filter((id) => isBacklog || seenBefore.has(`${collection} ${id}`)).map((id) => ({ id }));
         if (left.length > 0) stuck.push(...(await relay(collection, left, (pulls) => pullNow(collection, pulls))));
       }
     }
@@ -193,11 +203,11 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
   };
 
   return {
-    nudge(collection, documentId) {
-      if (!stopped) void relaying.get(collection)?.add(documentId);
+    nudge(collection, id, entries) {
+      if (!stopped) void relaying.get(collection)?.add({ id, entries });
     },
-    async relayNow(collection, documentId) {
-      await relay(collection, [documentId], (pulls) => pullNow(collection, pulls));
+    async relayNow(collection, id) {
+      await relay(collection, [{ id }], (pulls) => pullNow(collection, pulls));
     },
     start: schedulePoll,
     async stop() {
