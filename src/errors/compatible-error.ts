@@ -1,5 +1,6 @@
 import type { ProblemDetail } from './problem-error.ts';
 import { fromStep } from '../runtime/json-pointer.ts';
+import { defined } from '../runtime/objects.ts';
 
 /** The body of an error of OpenAI's API. */
 export interface CompatibleError {
@@ -11,7 +12,7 @@ export interface CompatibleError {
     /** The type of the problem without its prefix. */
     readonly code: string;
     /** What a failed call has used, and may be charged for. */
-    readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
+    readonly usage?: { readonly input_tokens?: number; readonly output_tokens?: number };
   };
 }
 
@@ -23,7 +24,7 @@ export interface ProblemFacts {
   readonly detail: string;
   readonly errors?: readonly ProblemDetail[] | undefined;
   readonly provider_message?: string | undefined;
-  readonly usage?: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
+  readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number } | undefined;
 }
 
 /** The most mistakes that a message names. */
@@ -58,7 +59,7 @@ export function toCompatibleError({
       param: first === undefined ? null : placeOf(first),
       code: type.replace('urn:prompt-gateway:problem:', ''),
       ...(usage !== undefined && {
-        usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+        usage: defined({ input_tokens: usage.inputTokens, output_tokens: usage.outputTokens }),
       }),
     },
   };

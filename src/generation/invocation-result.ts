@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import type { Usage } from '../providers/language-model.ts';
 import { toAttempts } from './attempts.ts';
 import type { Generated } from './generator.ts';
 import { toJsonText, type JsonText } from '../runtime/json-text.ts';
@@ -42,19 +43,27 @@ export function toWarnings(
 /** The contract's representation of an answer, member by member. Its `object` is a `JsonText`. */
 export function toInvocationResult({ result, attempts }: Pick<Generated, 'result' | 'attempts'>): InvocationResult {
   const { text, finishReason, usage, toolCalls, object } = result;
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
   return {
     text,
     finishReason,
-    usage: {
-      inputTokens,
-      outputTokens,
-      ...(cachedInputTokens !== undefined && { cachedInputTokens }),
-      ...(reasoningTokens !== undefined && { reasoningTokens }),
-    },
+    usage: toUsage(usage),
     ...(toolCalls !== undefined && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
     ...(object !== undefined && { object: object.json }),
     ...(attempts.length > 0 && { attempts: toAttempts(attempts) }),
+  };
+}
+
+/** The contract's representation of tokens, member by member. */
+function toUsage(usage: Usage): Usage {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
+  const { cacheWriteInputTokens, cacheWrite1hInputTokens } = usage;
+  return {
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(outputTokens !== undefined && { outputTokens }),
+    ...(cachedInputTokens !== undefined && { cachedInputTokens }),
+    ...(cacheWriteInputTokens !== undefined && { cacheWriteInputTokens }),
+    ...(cacheWrite1hInputTokens !== undefined && { cacheWrite1hInputTokens }),
+    ...(reasoningTokens !== undefined && { reasoningTokens }),
   };
 }
 

@@ -81,6 +81,7 @@ export function createInvocations({ generator, statistics }: InvocationDependenc
       plan,
       async generate(signal) {
         let generated: Generated | undefined;
+        let spent: Usage | undefined;
         // With an `Idempotency-Key` the work goes on when the caller has left.
         const leave = invoker.memory.keep();
         let release: (() => void) | undefined;
@@ -89,10 +90,13 @@ export function createInvocations({ generator, statistics }: InvocationDependenc
           generated = await generator.generate(plan, callWith(signal), cache);
           invoker.note({ provider: generated.provider, model: generated.model });
           return generated;
+        } catch (error) {
+          spent = spentBy(error, signal);
+          throw error;
         } finally {
           release?.();
           leave();
-          count(generated);
+          count(generated, spent);
         }
       },
       async *stream(signal) {
@@ -111,7 +115,7 @@ export function createInvocations({ generator, statistics }: InvocationDependenc
             yield event;
           }
         } catch (error) {
-          if (error instanceof ProblemError) spent = error.extensions.usage;
+          spent ??= spentBy(error, signal);
           throw error;
         } finally {
           release?.();
@@ -121,6 +125,13 @@ export function createInvocations({ generator, statistics }: InvocationDependenc
       },
     };
   };
+}
+
+/** What a failed invocation used; undefined if no provider can charge for it. */
+function spentBy(error: unknown, signal: AbortSignal): Usage | undefined {
+  if (!(error instanceof ProblemError)) return signal.aborted ? {} : undefined;
+  const { usage, attempts = [] } = error.extensions;
+  return usage ?? (attempts.some(({ may_be_billed }) => may_be_billed) ? {} : undefined);
 }
 
 /** The events of an invocation as the source of a streamed answer. @param encoder creates what writes them */

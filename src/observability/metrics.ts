@@ -12,8 +12,9 @@ import { createWebhookMetrics } from './webhook-metrics.ts';
 /** Labels of a paid call. `model` is one of the provider's list, or `other`, because callers can name any. */
 export interface SpentTokens {
   readonly model: string;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
+  /** Undefined if the provider did not say. */
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
 }
 
 /** Prometheus metrics of this process. Label values come from the contract and configuration, never from callers. */
@@ -182,8 +183,9 @@ export function createMetrics(): Metrics {
     observeProviderCall: (provider, outcome, seconds, spent) => {
       providerCalls(provider, outcome).observe(seconds);
       if (spent === undefined) return;
-      tokens(provider, spent.model, 'input').inc(spent.inputTokens);
-      tokens(provider, spent.model, 'output').inc(spent.outputTokens);
+      const { model, inputTokens, outputTokens } = spent;
+      if (inputTokens !== undefined) tokens(provider, model, 'input').inc(inputTokens);
+      if (outputTokens !== undefined) tokens(provider, model, 'output').inc(outputTokens);
     },
     countProviderAttempt: (provider, outcome) => {
       attempts(provider, outcome).inc();

@@ -20,6 +20,7 @@ export interface ChatHead {
 /** A whole answer. @param model `<provider>/<model>` that answered */
 export function toChatCompletion(head: ChatHead, model: string, result: GenerateResult): ChatCompletion {
   const { text, toolCalls = [], finishReason, usage } = result;
+  const counts = usageOf(usage);
   return {
     ...headOf(head, 'chat.completion'),
     model,
@@ -36,7 +37,7 @@ export function toChatCompletion(head: ChatHead, model: string, result: Generate
         finish_reason: reasonOf(finishReason),
       },
     ],
-    usage: usageOf(usage),
+    ...(counts !== undefined && { usage: counts }),
   };
 }
 
@@ -50,13 +51,13 @@ export function createChunkEncoder(
 ): EventEncoder<GeneratedEvent> {
   let model = '';
   let calls = 0;
-  const write = (choices: readonly object[], usage: Usage | null = null): string =>
+  const write = (choices: readonly object[], usage?: ChatUsage): string =>
     serverSentEvent({
       ...headOf(head, 'chat.completion.chunk'),
       model,
       choices,
       // Clients know that a stream has usage by this member.
-      ...(includesUsage && { usage: usage === null ? null : usageOf(usage) }),
+      ...(includesUsage && { usage: usage ?? null }),
     });
   const piece = (delta: object, finish: string | null = null): string =>
     write([{ index: 0, delta, logprobs: null, finish_reason: finish }]);
@@ -71,8 +72,9 @@ export function createChunkEncoder(
         case 'tool-call':
           return piece({ tool_calls: [{ index: calls++, ...toChatCall(event.toolCall) }] });
         case 'finish': {
-          const { finishReason, usage } = event.generated.result;
-          const last = includesUsage ? write([], usage) : '';
+          const { finishReason, usage: given } = event.generated.result;
+          const usage = usageOf(given);
+          const last = includesUsage && usage !== undefined ? write([], usage) : '';
           return piece({}, reasonOf(finishReason)) + last + serverSentEvent('[DONE]');
         }
       }
@@ -110,7 +112,12 @@ function reasonOf(reason: FinishReason): Choice['finish_reason'] {
   }
 }
 
-function usageOf({ inputTokens, outputTokens, cachedInputTokens, reasoningTokens }: Usage): ChatCompletion['usage'] {
+type ChatUsage = NonNullable<ChatCompletion['usage']>;
+
+/** Undefined unless both numbers that clients expect are known. */
+function usageOf(usage: Usage): ChatUsage | undefined {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
+  if (inputTokens === undefined || outputTokens === undefined) return undefined;
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,

@@ -148,12 +148,10 @@ export function callItem(
   };
 }
 
-export function usageOf({
-  inputTokens,
-  outputTokens,
-  cachedInputTokens = 0,
-  reasoningTokens = 0,
-}: Usage): NonNullable<ResponseResource['usage']> {
+/** `null` unless both numbers that clients expect are known. They also expect those of each kind. */
+export function usageOf(usage: Usage): ResponseResource['usage'] {
+  const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = usage;
+  if (inputTokens === undefined || outputTokens === undefined) return null;
   return {
     input_tokens: inputTokens,
     input_tokens_details: { cached_tokens: cachedInputTokens },

@@ -137,7 +137,7 @@ export type FailedAttempt = Readonly<Omit<Schemas['FailedAttempt'], 'problem'>> 
 
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
-/** Tokens as the provider counts them. */
+/** Tokens as the provider counts them. What it does not mention is absent. */
 export type Usage = Readonly<Schemas['Usage']>;
 
 /**

@@ -14,11 +14,12 @@ const counted = {
     'output_tokens',
     'attempts_succeeded',
     'attempts_failed',
+    'without_usage',
   ],
   /** `milliseconds` is the sum of the durations. */
   integration: ['succeeded', 'failed', 'milliseconds'],
   /** `milliseconds` is the sum of the latencies of the answers that did not come from the cache. */
-  prompt: ['invocations', 'errors', 'cached', 'input_tokens', 'output_tokens', 'milliseconds'],
+  prompt: ['invocations', 'errors', 'cached', 'input_tokens', 'output_tokens', 'milliseconds', 'without_usage'],
 } as const;
 
 export type Kind = keyof typeof counted;

@@ -47,8 +47,9 @@ export interface RecentAttempts {
 }
 
 interface SpentTokens {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
+  /** Undefined if the provider did not say. */
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
 }
 
 interface InvocationAnswer {
@@ -65,7 +66,7 @@ export interface Observer {
   /**
    * One invocation of a version of a prompt.
    * @param answer undefined if it failed
-   * @param spent what a failed one used
+   * @param spent what a failed one used; undefined if no provider was called
    */
   invoked(promptId: string, version: number, answer: InvocationAnswer | undefined, spent?: SpentTokens): void;
   /** Also counts attempts and remembers the backlog. @returns the observer to use in place of the given one */
@@ -126,8 +127,9 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
       const counts = {
         invocations: 1,
         cached: isCached ? 1 : 0,
-        input_tokens: inputTokens,
-        output_tokens: outputTokens,
+        input_tokens: inputTokens ?? 0,
+        output_tokens: outputTokens ?? 0,
+        without_usage: inputTokens === undefined || outputTokens === undefined ? 1 : 0,
       };
       const errors = answer === undefined ? 1 : 0;
       const milliseconds = answer === undefined || isCached ? 0 : answer.latencyMs;

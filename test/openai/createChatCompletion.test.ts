@@ -51,6 +51,12 @@ describe('200', () => {
     expect(sent()).toEqual({ model: 'model-a', messages });
   });
 
+  it('has no usage if the provider gives none', async () => {
+    const { body } = await create({ model: 'mock/mock-nousage', messages });
+    expect(body.choices[0].finish_reason).toBe('stop');
+    expect(body).not.toHaveProperty('usage');
+  });
+
   it('runs a stored prompt: its messages first, with its variables', async () => {
     const slug = await harness.createPrompt();
     const variables = { name: 'Ada {{name}}' };

@@ -93,6 +93,11 @@ describe('200', () => {
     expect(body.completed_at).toBeGreaterThanOrEqual(body.created_at);
   });
 
+  it('has no usage if the provider gives none', async () => {
+    const { body } = await direct({ model: 'mock/mock-nousage' });
+    expect([body.status, body.usage]).toEqual(['completed', null]);
+  });
+
   it('sends parameters, tools and formats, and repeats them in the response', async () => {
     const parameters = { temperature: 0.5, top_p: 0.9, presence_penalty: 0.1, frequency_penalty: 0.2 };
     const format = {

@@ -122,9 +122,12 @@ describe('chat', () => {
 
 describe('streaming chat', () => {
   it('sends the role, the pieces, the end, and the usage only if it is wanted', async () => {
-    const chunksOf = async (stream_options?: { include_usage: boolean }): Promise<OpenAI.ChatCompletionChunk[]> => {
+    const chunksOf = async (
+      stream_options?: { include_usage: boolean },
+      name = model,
+    ): Promise<OpenAI.ChatCompletionChunk[]> => {
       const stream = await openai.chat.completions.create({
-        model,
+        model: name,
         messages,
         stream: true,
         ...(stream_options && { stream_options }),
@@ -141,6 +144,10 @@ describe('streaming chat', () => {
     const withUsage = await chunksOf({ include_usage: true });
     expect(withUsage.map(({ usage }) => usage?.total_tokens)).toEqual([...withUsage.slice(1).map(() => undefined), 18]);
     expect(withUsage.at(-1)?.choices).toEqual([]);
+
+    const unknown = await chunksOf({ include_usage: true }, 'mock/mock-nousage');
+    expect(unknown.filter(({ usage }) => usage !== null)).toEqual([]);
+    expect(unknown.at(-1)?.choices[0]?.finish_reason).toBe('stop');
   });
 
   it('streams calls of tools', async () => {

@@ -89,7 +89,13 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
 });
 
 describe('usage', () => {
-  it.each(['openai', 'google', 'local'])('is 0 if %s does not send it', async (id) => {
+  const without = ['openai', 'azure', 'google', 'groq', 'deepseek', 'openrouter', 'together', 'local'];
+  it.each(without)('is unknown if %s does not send it', async (id) => {
+    const { usage } = await provider(harness.registry, id).generate(request('mock-nousage'));
+    expect(usage).toEqual({});
+  });
+
+  it.each(['anthropic', 'amazon-bedrock', 'cohere'])('is 0 if %s sends zeros', async (id) => {
     const { usage } = await provider(harness.registry, id).generate(request('mock-nousage'));
     expect(usage).toEqual({ inputTokens: 0, outputTokens: 0 });
   });

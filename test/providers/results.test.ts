@@ -1,7 +1,7 @@
 /** What a provider's answer becomes: text, calls of tools, metadata for the next request, and usage. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GenerateResult, Message, Tool } from '../../src/providers/language-model.ts';
-import { provider, remoteIds, request, startHarness, type Harness } from './providers-harness.ts';
+import { collect, provider, remoteIds, request, startHarness, streamOf, type Harness } from './providers-harness.ts';
 
 let harness: Harness;
 
@@ -128,7 +128,7 @@ const answers: Record<string, object> = {
 };
 
 /** These do not say how many tokens of the answer are reasoning. */
-const withoutReasoning = ['amazon-bedrock', 'cohere', 'mistral'];
+const withoutReasoning = ['amazon-bedrock', 'cohere'];
 
 describe.each([...remoteIds, 'local'])('%s', (id) => {
   it('asks for calls of tools, and says how many tokens came from its cache and how many are reasoning', async () => {
@@ -142,6 +142,7 @@ describe.each([...remoteIds, 'local'])('%s', (id) => {
       inputTokens: 20,
       outputTokens: 9,
       ...(id !== 'cohere' && { cachedInputTokens: 8 }),
+      ...(id === 'anthropic' && { cacheWriteInputTokens: 0 }),
       ...(!withoutReasoning.includes(id) && { reasoningTokens: 4 }),
     });
   });
@@ -170,6 +171,74 @@ describe('usage', () => {
     const zeros = { prompt_tokens_details: { cached_tokens: 0 }, completion_tokens_details: { reasoning_tokens: 0 } };
     const { usage } = await resultOf('openai', completion({ content: 'Hi' }, { ...chatUsage, ...zeros }, 'stop'));
     expect(usage).toEqual({ inputTokens: 20, outputTokens: 9, cachedInputTokens: 0, reasoningTokens: 0 });
+  });
+});
+
+describe('tokens written to a cache', () => {
+  const written = { cachedInputTokens: 8, cacheWriteInputTokens: 100, cacheWrite1hInputTokens: 60 };
+
+  it('of Anthropic are kept by their lifetime, in whole and streamed answers', async () => {
+    const counts = {
+      input_tokens: 12,
+      cache_read_input_tokens: 8,
+      cache_creation_input_tokens: 100,
+      cache_creation: { ephemeral_5m_input_tokens: 40, ephemeral_1h_input_tokens: 60 },
+      output_tokens: 9,
+    };
+    const { usage } = await resultOf('anthropic', { ...answers['anthropic'], usage: counts });
+    expect(usage).toEqual({ inputTokens: 120, outputTokens: 9, ...written });
+
+    const events = [
+      { type: 'message_start', message: { ...answers['anthropic'], content: [], stop_reason: null, usage: counts } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
+      { type: 'content_block_stop', index: 0 },
+      // Repeats only a part of the counts.
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        usage: { input_tokens: 12, output_tokens: 30 },
+      },
+      { type: 'message_stop' },
+    ];
+    const lines = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    const streamed = async (raw: readonly string[]): Promise<unknown> => {
+      harness.mock.behave('llama', { kind: 'body', contentType: 'text/event-stream', body: raw.join('') });
+      const { events: seen, problem } = await collect(streamOf(harness.registry, 'anthropic', request('llama')));
+      const last = seen.at(-1);
+      return last?.type === 'finish' ? last.result.usage : problem?.extensions.usage;
+    };
+    expect(await streamed(lines)).toEqual({ inputTokens: 120, outputTokens: 30, ...written });
+    expect(await streamed(lines.slice(0, 3))).toEqual({ inputTokens: 120, outputTokens: 9, ...written });
+  });
+
+  it('of Bedrock are kept by their lifetime', async () => {
+    const cacheDetails = [
+      { ttl: '5m', inputTokens: 40 },
+      { ttl: '1h', inputTokens: 60 },
+    ];
+    const usage = {
+      inputTokens: 12,
+      cacheReadInputTokens: 8,
+      cacheWriteInputTokens: 100,
+      cacheDetails,
+      outputTokens: 9,
+      totalTokens: 129,
+    };
+    const result = await resultOf('amazon-bedrock', { ...answers['amazon-bedrock'], usage });
+    expect(result.usage).toEqual({ inputTokens: 120, outputTokens: 9, ...written });
+  });
+
+  it.each(['openai', 'local'])('of %s are part of the input tokens that it counts', async (id) => {
+    const usage = { ...chatUsage, prompt_tokens_details: { cached_tokens: 8, cache_write_tokens: 5 } };
+    const result = await resultOf(id, completion({ content: 'Hi' }, usage, 'stop'));
+    expect(result.usage).toMatchObject({ inputTokens: 20, cachedInputTokens: 8, cacheWriteInputTokens: 5 });
+  });
+
+  it('are not added to those of servers that count them in both forms', async () => {
+    const both = { cache_read_input_tokens: 8, cache_creation_input_tokens: 5 };
+    const result = await resultOf('local', completion({ content: 'Hi' }, { ...chatUsage, ...both }, 'stop'));
+    expect(result.usage).toMatchObject({ inputTokens: 20, cachedInputTokens: 8, cacheWriteInputTokens: 5 });
   });
 });
 

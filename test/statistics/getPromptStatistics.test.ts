@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const none = { errors: 0, cached: 0, input_tokens: 0, output_tokens: 0 };
+const none = { errors: 0, cached: 0, input_tokens: 0, output_tokens: 0, without_usage: 0 };
 
 describe('200', () => {
   it('counts invocations in total and by version, the latest version first', async () => {
@@ -29,6 +29,7 @@ describe('200', () => {
       cached: 0,
       input_tokens: 8,
       output_tokens: 8,
+      without_usage: 0,
       average_latency_ms: latency,
     });
     expect(body.versions).toEqual([

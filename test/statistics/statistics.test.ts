@@ -111,6 +111,19 @@ describe('over time', () => {
     return pointsWith({ points: body }, 'invocations');
   };
 
+  it('invocations whose tokens are unknown are counted apart', async () => {
+    const [id, statistics] = [promptId(), create()];
+    statistics.invoked(id, 1, succeeded);
+    statistics.invoked(id, 1, { ...succeeded, result: { usage: {} } });
+    statistics.invoked(id, 1, { ...succeeded, result: { usage: { inputTokens: 4 } } });
+    statistics.invoked(id, 1, { ...succeeded, age: 3, result: { usage: {} } });
+    statistics.invoked(id, 1, undefined, { outputTokens: 8 });
+    statistics.invoked(id, 1, undefined);
+    await statistics.flush();
+    const { total } = await statistics.ofPrompt(id, 'hour', 1);
+    expect(total.counts).toMatchObject({ invocations: 6, input_tokens: 5, output_tokens: 10, without_usage: 3 });
+  });
+
   it('counts belong to their minutes and quarters of an hour, across hours and midnight', async () => {
     const [id, statistics] = [promptId(), create()];
     for (const time of ['22:59:59.999', '23:00', '23:50', '23:59:59'] as const) {

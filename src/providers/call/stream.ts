@@ -7,7 +7,7 @@ import { outcomeOf, repeat, type AttemptDependencies, type AttemptResult } from 
 import type { StreamWatch } from './stream-watch.ts';
 import { AnswerError, StreamedAnswer } from './streamed-answer.ts';
 import { ToolCallReader } from './tool-calls.ts';
-import { UsageSoFar } from './usage.ts';
+import { MentionedUsage } from './usage.ts';
 
 export interface StreamDependencies extends AttemptDependencies {
   /** Limits how many streams are open at the same time, of all providers. */
@@ -77,7 +77,7 @@ export async function* stream(
     watched.end();
     signal.removeEventListener('abort', cancel);
     answer.close();
-    if (isLeft && answer.usage) call.onLeft?.(answer.usage);
+    if (isLeft) call.onLeft?.(answer.usage ?? {});
   }
 }
 
@@ -94,7 +94,7 @@ async function begin(
     upstream.abort(signal.reason);
   };
   signal.addEventListener('abort', cancel, { once: true });
-  const usage = new UsageSoFar();
+  const usage = new MentionedUsage();
   const context = (): FailureContext => failureContext(provider, request);
   try {
     const { model, options } = await prepareSdkCall(provider, request, upstream.signal);

@@ -4,7 +4,7 @@ import { argumentsOf } from '../transport/tool-arguments.ts';
 import { toStreamFailure, type FailureContext } from './classify.ts';
 import { incompleteAnswer, tooLarge, type Failure } from './failures.ts';
 import type { ToolCallReader } from './tool-calls.ts';
-import { toFinishReason, toUsage, type UsageSoFar } from './usage.ts';
+import { toFinishReason, type MentionedUsage } from './usage.ts';
 
 /** The longest answer, in bytes of text, reasoning and arguments; like that of a whole answer. */
 const mostBytes = 4 * 1024 * 1024;
@@ -26,7 +26,7 @@ export class AnswerError extends Error {
 export class StreamedAnswer {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
   readonly #toolCallReader: ToolCallReader;
-  readonly #usage: UsageSoFar;
+  readonly #usage: MentionedUsage;
   readonly #upstream: AbortController;
   readonly #leave: () => void;
   readonly #context: () => FailureContext;
@@ -49,7 +49,7 @@ export class StreamedAnswer {
   constructor(
     parts: ReadableStream<LanguageModelV4StreamPart>,
     toolCallReader: ToolCallReader,
-    usage: UsageSoFar,
+    usage: MentionedUsage,
     upstream: AbortController,
     leave: () => void,
     context: () => FailureContext,
@@ -161,7 +161,7 @@ export class StreamedAnswer {
         const result = {
           text: this.#text,
           finishReason: toFinishReason(finishReason),
-          usage: toUsage(usage),
+          usage: this.#usage.complete(usage),
           ...(this.#toolCalls.length > 0 && { toolCalls: this.#toolCalls }),
         };
         this.#ready.push({ type: 'finish', result });

@@ -1,100 +1,142 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
-import { isObject } from '../../runtime/objects.ts';
+import { defined, isObject } from '../../runtime/objects.ts';
 import type { FinishReason, Usage } from '../language-model.ts';
 
 /**
- * The tokens that the events of a stream mention. The packages report usage only at the end of a stream, but a stream
- * that broke off has none, and was charged for.
+ * The tokens that a provider mentions, in an answer or in the events of a stream. The packages report 0 for what was
+ * left out, nothing for a stream that broke off, and no lifetimes of caches.
  */
-export class UsageSoFar {
-  #input: number | undefined;
-  #output: number | undefined;
+export class MentionedUsage {
+  /** By the providers' names. A later event replaces only what it mentions. */
+  readonly #counts = new Map<string, number>();
 
-  /** Undefined until an event mentions tokens. */
+  /** Has only what was mentioned; undefined if that is nothing. */
   get usage(): Usage | undefined {
-    if (this.#input === undefined && this.#output === undefined) return undefined;
-    return { inputTokens: this.#input ?? 0, outputTokens: this.#output ?? 0 };
+    if (this.#counts.size === 0) return undefined;
+    const find = (names: readonly string[]): number | undefined => {
+      const name = names.find((candidate) => this.#counts.has(candidate));
+      return name === undefined ? undefined : this.#counts.get(name);
+    };
+    const sum = (groups: readonly (readonly string[])[]): number | undefined => {
+      const group = groups.find(([first = '']) => this.#counts.has(first));
+      return group && toCount(group.reduce((total, name) => total + (this.#counts.get(name) ?? 0), 0));
+    };
+    return defined({
+      inputTokens: sum(inputNames),
+      outputTokens: sum(outputNames),
+      cachedInputTokens: find(cachedNames),
+      cacheWriteInputTokens: find(cacheWriteNames),
+      cacheWrite1hInputTokens: find(hourNames),
+      reasoningTokens: find(reasoningNames),
+    });
   }
 
-  /** @param event as the provider sent it */
-  note(event: unknown): void {
-    if (!isObject(event)) return;
+  /** @param message an answer, or an event of a stream, as the provider sent it */
+  note(message: unknown): void {
+    if (!isObject(message)) return;
     for (const place of places) {
-      let found: unknown = event;
+      let found: unknown = message;
       for (const member of place) found = isObject(found) ? found[member] : undefined;
-      if (!isObject(found)) continue;
-      this.#input = sum(found, inputMembers) ?? this.#input;
-      this.#output = sum(found, outputMembers) ?? this.#output;
+      if (isObject(found)) this.#take(found);
+    }
+  }
+
+  /** The usage of an answer that the package has read: its numbers, as far as the provider mentioned them. */
+  complete({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
+    const said = this.usage ?? {};
+    return defined({
+      inputTokens: firstCount(inputTokens.total, said.inputTokens),
+      outputTokens: firstCount(outputTokens.total, said.outputTokens),
+      cachedInputTokens: firstCount(inputTokens.cacheRead, said.cachedInputTokens),
+      cacheWriteInputTokens: firstCount(inputTokens.cacheWrite, said.cacheWriteInputTokens),
+      cacheWrite1hInputTokens: said.cacheWrite1hInputTokens,
+      reasoningTokens: firstCount(outputTokens.reasoning, said.reasoningTokens),
+    });
+  }
+
+  #take(counts: Readonly<Record<string, unknown>>): void {
+    for (const [name, value] of Object.entries(counts)) {
+      const count = toCount(value);
+      if (count !== undefined) this.#counts.set(name, count);
+      else if (isObject(value) && details.has(name)) this.#take(value);
+      else if (name === 'cacheDetails' && Array.isArray(value)) this.#counts.set('cacheDetails1h', hourWrites(value));
     }
   }
 }
 
 /** Where the formats have their counts. */
 const places: readonly (readonly string[])[] = [
-  // OpenAI's chat format; Anthropic's `message_delta`
+  // OpenAI's formats, whole answers of most; Anthropic's `message_delta`
   ['usage'],
+  // Cohere
+  ['usage', 'tokens'],
+  ['delta', 'usage', 'tokens'],
   // Groq
   ['x_groq', 'usage'],
   // Anthropic's `message_start`
   ['message', 'usage'],
   // Responses
   ['response', 'usage'],
+  // Google
   ['usageMetadata'],
   // Amazon Bedrock
   ['metadata', 'usage'],
-  // Cohere
-  ['delta', 'usage', 'tokens'],
 ];
 
-// Anthropic counts what it reads from and writes to its cache separately, Google its thoughts.
-const inputMembers = [
+/** Objects in which the formats break their counts down. */
+const details: ReadonlySet<string> = new Set([
+  'prompt_tokens_details',
+  'completion_tokens_details',
+  'input_tokens_details',
+  'output_tokens_details',
+  'cache_creation',
+]);
+
+// Anthropic and Bedrock count what they read from and write to their caches separately, Google its thoughts and the
+// results of its own tools.
+const inputNames = [
   ['prompt_tokens'],
   ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'],
-  ['promptTokenCount'],
+  ['promptTokenCount', 'toolUsePromptTokenCount'],
   ['inputTokens', 'cacheReadInputTokens', 'cacheWriteInputTokens'],
 ];
-const outputMembers = [
+const outputNames = [
   ['completion_tokens'],
   ['output_tokens'],
   ['candidatesTokenCount', 'thoughtsTokenCount'],
   ['outputTokens'],
+  // A stream that broke off while the model was thinking.
+  ['thoughtsTokenCount'],
 ];
+const cachedNames = [
+  'cached_tokens',
+  'cache_read_input_tokens',
+  'prompt_cache_hit_tokens',
+  'num_cached_tokens',
+  'cachedContentTokenCount',
+  'cacheReadInputTokens',
+];
+const cacheWriteNames = ['cache_write_tokens', 'cache_creation_input_tokens', 'cacheWriteInputTokens'];
+const hourNames = ['ephemeral_1h_input_tokens', 'cacheDetails1h'];
+const reasoningNames = ['reasoning_tokens', 'thinking_tokens', 'thoughtsTokenCount'];
 
-/** The sum of the first group of members whose first member is there. */
-function sum(counts: Readonly<Record<string, unknown>>, groups: readonly (readonly string[])[]): number | undefined {
-  const group = groups.find(([first = '']) => isCount(counts[first]));
-  return group?.reduce((total, member) => {
-    const count = counts[member];
-    return isCount(count) ? total + count : total;
+/** What Amazon Bedrock wrote to its cache for an hour. */
+function hourWrites(caches: readonly unknown[]): number {
+  return caches.reduce<number>((sum, cache) => {
+    const written = isObject(cache) && cache['ttl'] === '1h' ? toCount(cache['inputTokens']) : undefined;
+    return sum + (written ?? 0);
   }, 0);
 }
 
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
+/** The package's number, unless it may stand for one that was left out. */
+function firstCount(read: number | undefined, said: number | undefined): number | undefined {
+  const count = toCount(read);
+  return count === undefined || count === 0 ? said : count;
 }
 
-/** The usage of an answer, with the counts that the provider sent. */
-export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage {
-  const cached = toCount(inputTokens.cacheRead);
-  const reasoning = toCount(outputTokens.reasoning);
-  // The packages report 0 for counts that the provider left out.
-  const sent = cached === 0 || reasoning === 0 ? JSON.stringify(raw ?? {}) : '';
-  const saysCached = cached !== 0 || cachedCount.test(sent);
-  const saysReasoning = reasoning !== 0 || reasoningCount.test(sent);
-  return {
-    inputTokens: toCount(inputTokens.total) ?? 0,
-    outputTokens: toCount(outputTokens.total) ?? 0,
-    ...(cached !== undefined && saysCached && { cachedInputTokens: cached }),
-    ...(reasoning !== undefined && saysReasoning && { reasoningTokens: reasoning }),
-  };
-}
-
-const cachedCount = /"\w*cache(?!_?(?:creation|write))\w*":\d/i;
-const reasoningCount = /"\w*(?:reasoning|thought|thinking)\w*":\d/i;
-
-/** Providers can leave out a number or send a wrong one. The answer is still valid. */
-function toCount(tokens: number | undefined): number | undefined {
-  return isCount(tokens) ? tokens : undefined;
+/** Providers can send wrong numbers. The answer is still valid. */
+function toCount(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 }
 
 /** A stream that ended without the provider's own end is `interrupted`; it is for the caller to refuse it. */

@@ -7,7 +7,7 @@ import { badAnswer, timeout } from './failures.ts';
 import { prepareSdkCall } from './request.ts';
 import { outcomeOf, repeat, type AttemptDependencies, type AttemptResult } from './retries.ts';
 import { ToolCallReader } from './tool-calls.ts';
-import { toFinishReason, toUsage } from './usage.ts';
+import { MentionedUsage, toFinishReason } from './usage.ts';
 
 /** A provider that is called over the network, with everything that a call needs. */
 export interface RemoteTarget extends CalledProvider {
@@ -61,6 +61,9 @@ function toResult(
   { content, finishReason, usage, response }: LanguageModelV4GenerateResult,
 ): GenerateResult {
   const reader = new ToolCallReader(provider);
+  const mentioned = new MentionedUsage();
+  // The package for Bedrock gives no body.
+  mentioned.note(response?.body ?? { usage: usage.raw });
   const toolCalls: ToolCall[] = [];
   let text = '';
   for (const part of content) {
@@ -71,7 +74,7 @@ function toResult(
   return {
     text,
     finishReason: provider.dialect.finishReasonOf?.(response?.body) ?? toFinishReason(finishReason),
-    usage: toUsage(usage),
+    usage: mentioned.complete(usage),
     ...(toolCalls.length > 0 && { toolCalls }),
   };
 }

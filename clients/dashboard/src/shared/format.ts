@@ -4,6 +4,8 @@ import { minorDigits } from './money.ts';
 export interface Format {
   /** 12,345.6 */
   number: (value: number, options?: Intl.NumberFormatOptions) => string;
+  /** 12,345, or ? if it is unknown. */
+  tokens: (count: number | undefined) => string;
   /** 12K */
   compact: (value: number) => string;
   /** 97.5%, of a share between 0 and 1. */
@@ -73,6 +75,7 @@ export function createFormat(language: string): Format {
   return {
     number: (value, options) =>
       options === undefined ? numbers.format(value) : new Intl.NumberFormat(language, options).format(value),
+    tokens: (count) => (count === undefined ? '?' : numbers.format(count)),
     compact: (value) => compact.format(value),
     percent: (share) => percents.format(share),
     money: (minor, currency) => {

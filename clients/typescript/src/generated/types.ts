@@ -1796,7 +1796,7 @@ export interface components<Other = string & {}> {
         ModelId: string;
         /**
          * Usage
-         * @description Numbers of tokens, as the provider counts them. If it does not give them, the first two are 0, and the others are absent.
+         * @description Numbers of tokens, as the provider counts them. A number that it does not give is absent, which does not mean 0.
          * @example {
          *       "inputTokens": 64,
          *       "outputTokens": 13
@@ -1805,22 +1805,34 @@ export interface components<Other = string & {}> {
         Usage: {
             /**
              * Format: int64
-             * @description Tokens of the rendered messages.
+             * @description Tokens of the request, with those that the provider read from its cache or wrote to it.
              * @example 64
              */
-            inputTokens: number;
+            inputTokens?: number;
             /**
              * Format: int64
              * @description Tokens of the generated text, calls of tools and reasoning.
              * @example 13
              */
-            outputTokens: number;
+            outputTokens?: number;
             /**
              * Format: int64
              * @description How many of the input tokens the provider read from its own cache.
              * @example 48
              */
             cachedInputTokens?: number;
+            /**
+             * Format: int64
+             * @description How many of the input tokens the provider wrote to its cache. They can cost more than others.
+             * @example 12
+             */
+            cacheWriteInputTokens?: number;
+            /**
+             * Format: int64
+             * @description How many of the tokens written to the cache stay there for an hour. They cost the most.
+             * @example 0
+             */
+            cacheWrite1hInputTokens?: number;
             /**
              * Format: int64
              * @description How many of the output tokens are reasoning. The text of the reasoning is not returned.
@@ -2827,6 +2839,7 @@ export interface components<Other = string & {}> {
          *       "cached": 18,
          *       "input_tokens": 6144,
          *       "output_tokens": 1248,
+         *       "without_usage": 1,
          *       "average_latency_ms": 1874
          *     }
          */
@@ -2862,6 +2875,12 @@ export interface components<Other = string & {}> {
              * @example 1248
              */
             output_tokens: number;
+            /**
+             * Format: int64
+             * @description Invocations that called a provider which did not give the numbers of input and output tokens. These tokens are missing in the sums.
+             * @example 1
+             */
+            without_usage: number;
             /**
              * Format: int64
              * @description Mean of `X-Latency-Ms` of the answers, in milliseconds, without answers from the cache. Absent if there was none.
@@ -3280,7 +3299,7 @@ export interface components<Other = string & {}> {
             instructions: string | null;
             /** @description What the model wrote, in order. SDKs join the texts to `output_text`. */
             output: components<Other>["schemas"]["ResponseItem"][];
-            /** @description Numbers of tokens, as the provider counts them; 0 if it does not give them. `null` while the response is in progress, and after a failure without them. */
+            /** @description Numbers of tokens, as the provider counts them. `null` while the response is in progress, and if the provider does not give those of the request and of the answer. The numbers of kinds that it does not give are 0. */
             usage: {
                 /**
                  * Format: int64
@@ -5066,6 +5085,7 @@ export interface components<Other = string & {}> {
          *       "invocation_errors": 2,
          *       "input_tokens": 6144,
          *       "output_tokens": 1248,
+         *       "without_usage": 1,
          *       "attempts_succeeded": 143,
          *       "attempts_failed": 4
          *     }
@@ -5120,6 +5140,12 @@ export interface components<Other = string & {}> {
              * @example 1248
              */
             output_tokens: number;
+            /**
+             * Format: int64
+             * @description Invocations that called a provider which did not give the numbers of input and output tokens. These tokens are missing in the sums.
+             * @example 1
+             */
+            without_usage: number;
             /**
              * Format: int64
              * @description Attempts to deliver an event that got a 2xx.
@@ -6378,6 +6404,7 @@ export interface components<Other = string & {}> {
          *         "cached": 18,
          *         "input_tokens": 6144,
          *         "output_tokens": 1248,
+         *         "without_usage": 1,
          *         "average_latency_ms": 1874
          *       },
          *       "points": [
@@ -6387,7 +6414,8 @@ export interface components<Other = string & {}> {
          *           "errors": 0,
          *           "cached": 0,
          *           "input_tokens": 0,
-         *           "output_tokens": 0
+         *           "output_tokens": 0,
+         *           "without_usage": 0
          *         },
          *         {
          *           "at": "2026-11-06T12:31:00.000Z",
@@ -6396,6 +6424,7 @@ export interface components<Other = string & {}> {
          *           "cached": 18,
          *           "input_tokens": 6144,
          *           "output_tokens": 1248,
+         *           "without_usage": 1,
          *           "average_latency_ms": 1874
          *         }
          *       ]
@@ -6419,6 +6448,7 @@ export interface components<Other = string & {}> {
          *         "cached": 18,
          *         "input_tokens": 6144,
          *         "output_tokens": 1248,
+         *         "without_usage": 1,
          *         "average_latency_ms": 1874
          *       },
          *       "points": [
@@ -6428,7 +6458,8 @@ export interface components<Other = string & {}> {
          *           "errors": 0,
          *           "cached": 0,
          *           "input_tokens": 0,
-         *           "output_tokens": 0
+         *           "output_tokens": 0,
+         *           "without_usage": 0
          *         },
          *         {
          *           "at": "2026-11-06T12:31:00.000Z",
@@ -6437,6 +6468,7 @@ export interface components<Other = string & {}> {
          *           "cached": 18,
          *           "input_tokens": 6144,
          *           "output_tokens": 1248,
+         *           "without_usage": 1,
          *           "average_latency_ms": 1874
          *         }
          *       ],
@@ -6450,6 +6482,7 @@ export interface components<Other = string & {}> {
          *             "cached": 18,
          *             "input_tokens": 6144,
          *             "output_tokens": 1248,
+         *             "without_usage": 1,
          *             "average_latency_ms": 1874
          *           },
          *           "points": [
@@ -6459,7 +6492,8 @@ export interface components<Other = string & {}> {
          *               "errors": 0,
          *               "cached": 0,
          *               "input_tokens": 0,
-         *               "output_tokens": 0
+         *               "output_tokens": 0,
+         *               "without_usage": 0
          *             },
          *             {
          *               "at": "2026-11-06T12:31:00.000Z",
@@ -6468,6 +6502,7 @@ export interface components<Other = string & {}> {
          *               "cached": 18,
          *               "input_tokens": 6144,
          *               "output_tokens": 1248,
+         *               "without_usage": 1,
          *               "average_latency_ms": 1874
          *             }
          *           ]
@@ -7303,8 +7338,8 @@ export interface components<Other = string & {}> {
                  */
                 finish_reason: ("stop" | "length" | "content_filter" | "tool_calls" | "error" | "other") | components<Other>["schemas"]["OtherValue"];
             }[];
-            /** @description Numbers of tokens, as the provider counts them; 0 if it does not give them. */
-            usage: {
+            /** @description Numbers of tokens, as the provider counts them. Absent if it does not give those of the messages and of the answer. */
+            usage?: {
                 /**
                  * Format: int64
                  * @description Tokens of the messages.
@@ -7456,7 +7491,7 @@ export interface components<Other = string & {}> {
                 finish_reason: string | null;
             }[];
             /**
-             * @description Numbers of tokens, as without `stream`. Present only if it was asked for; `null` before the end.
+             * @description Numbers of tokens, as without `stream`. Present only if it was asked for; `null` before the end. The last chunk is left out if the provider does not give them.
              * @example {
              *       "prompt_tokens": 12,
              *       "completion_tokens": 14,
@@ -7489,7 +7524,7 @@ export interface components<Other = string & {}> {
                  */
                 code: string;
                 /**
-                 * @description The tokens of the failed call, which may be charged for. Absent if the provider did not say.
+                 * @description The tokens of the failed call, which may be charged for, as far as the provider said.
                  * @example {
                  *       "input_tokens": 64,
                  *       "output_tokens": 13
@@ -7501,13 +7536,13 @@ export interface components<Other = string & {}> {
                      * @description Tokens of the request.
                      * @example 64
                      */
-                    input_tokens: number;
+                    input_tokens?: number;
                     /**
                      * Format: int64
                      * @description Tokens of the answer.
                      * @example 13
                      */
-                    output_tokens: number;
+                    output_tokens?: number;
                 };
             };
         };
@@ -9608,6 +9643,7 @@ export interface components<Other = string & {}> {
          *         "invocation_errors": 2,
          *         "input_tokens": 6144,
          *         "output_tokens": 1248,
+         *         "without_usage": 1,
          *         "attempts_succeeded": 143,
          *         "attempts_failed": 4
          *       },
@@ -9622,6 +9658,7 @@ export interface components<Other = string & {}> {
          *           "invocation_errors": 0,
          *           "input_tokens": 0,
          *           "output_tokens": 0,
+         *           "without_usage": 0,
          *           "attempts_succeeded": 0,
          *           "attempts_failed": 0
          *         },
@@ -9635,6 +9672,7 @@ export interface components<Other = string & {}> {
          *           "invocation_errors": 2,
          *           "input_tokens": 6144,
          *           "output_tokens": 1248,
+         *           "without_usage": 1,
          *           "attempts_succeeded": 143,
          *           "attempts_failed": 4
          *         }
@@ -9760,7 +9798,7 @@ export interface components<Other = string & {}> {
                  */
                 code: string;
                 /**
-                 * @description The tokens of a failed call, which may be charged for. Absent if the provider did not say.
+                 * @description The tokens of a failed call, which may be charged for, as far as the provider said.
                  * @example {
                  *       "input_tokens": 64,
                  *       "output_tokens": 13
@@ -9771,12 +9809,12 @@ export interface components<Other = string & {}> {
                      * @description Tokens of the request.
                      * @example 64
                      */
-                    input_tokens: number;
+                    input_tokens?: number;
                     /**
                      * @description Tokens of the answer.
                      * @example 13
                      */
-                    output_tokens: number;
+                    output_tokens?: number;
                 };
             };
         };

@@ -71,7 +71,11 @@ export function Figures({
       </Figure>
       <Figure
         label={texts.tokens}
-        note={texts.tokenNote(format.compact(totals.input_tokens), format.compact(totals.output_tokens))}
+        note={texts.tokenNote(
+          format.compact(totals.input_tokens),
+          format.compact(totals.output_tokens),
+          totals.without_usage === 0 ? undefined : format.number(totals.without_usage),
+        )}
       >
         {format.compact(totals.input_tokens + totals.output_tokens)}
         {change(({ input_tokens, output_tokens }) => input_tokens + output_tokens)}

@@ -14,7 +14,8 @@ export const overview: Texts['overview'] = {
     invocations: 'Prompt-Aufrufe',
     invocationNote: (cached, failed) => `${cached} aus dem Cache, ${failed} fehlgeschlagen`,
     tokens: 'Tokens',
-    tokenNote: (input, output) => `${input} Eingabe, ${output} Ausgabe`,
+    tokenNote: (input, output, unknown) =>
+      `${input} Eingabe, ${output} Ausgabe${unknown === undefined ? '' : `, ${unknown} Aufrufe ohne Angabe`}`,
     attempts: 'Zustellversuche',
     attemptNote: (share, failed) => `${share} erfolgreich, ${failed} fehlgeschlagen`,
     noAttempts: 'Nichts gesendet',

@@ -386,6 +386,7 @@ export const prompts: Texts['prompts'] = {
       cached: 'Aus dem Cache',
       input_tokens: 'Eingabe-Tokens',
       output_tokens: 'Ausgabe-Tokens',
+      without_usage: 'Tokens unbekannt',
       latency: 'Mittlere Latenz',
     },
     emptyTitle: 'Keine Aufrufe in diesem Zeitraum',

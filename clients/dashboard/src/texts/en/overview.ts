@@ -11,7 +11,8 @@ export const overview = {
     invocations: 'Prompt invocations',
     invocationNote: (cached: string, failed: string) => `${cached} cached, ${failed} failed`,
     tokens: 'Tokens',
-    tokenNote: (input: string, output: string) => `${input} in, ${output} out`,
+    tokenNote: (input: string, output: string, unknown: string | undefined) =>
+      `${input} in, ${output} out${unknown === undefined ? '' : `, ${unknown} invocations without numbers`}`,
     attempts: 'Delivery attempts',
     attemptNote: (share: string, failed: string) => `${share} succeeded, ${failed} failed`,
     noAttempts: 'Nothing was sent',

@@ -372,6 +372,7 @@ export const prompts = {
       cached: 'Cached',
       input_tokens: 'Input tokens',
       output_tokens: 'Output tokens',
+      without_usage: 'Tokens unknown',
       latency: 'Average latency',
     },
     emptyTitle: 'No invocations in this time',

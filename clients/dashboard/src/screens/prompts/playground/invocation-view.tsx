@@ -146,8 +146,8 @@ function Facts({ result, facts }: { result: Schemas['InvocationResult']; facts: 
   const { playground: texts, finishReasons } = useTexts().prompts;
   const format = useFormat();
   const { inputTokens, outputTokens, cachedInputTokens: fromCache, reasoningTokens: reasoning } = result.usage;
-  const input = format.number(inputTokens);
-  const output = format.number(outputTokens);
+  const input = format.tokens(inputTokens);
+  const output = format.tokens(outputTokens);
   const entries: [string, ReactNode][] = [
     [texts.facts.model, `${facts.provider} / ${facts.model}`],
     [texts.facts.version, facts.servedVersion],

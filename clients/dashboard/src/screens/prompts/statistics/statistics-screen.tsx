@@ -120,7 +120,7 @@ function useColumns(): Column<VersionCounts>[] {
   const { columns } = prompts.statistics;
   const format = useFormat();
   const count = (
-    key: 'invocations' | 'errors' | 'cached' | 'input_tokens' | 'output_tokens',
+    key: 'invocations' | 'errors' | 'cached' | 'input_tokens' | 'output_tokens' | 'without_usage',
   ): Column<VersionCounts> => ({
     key,
     header: columns[key],
@@ -134,6 +134,7 @@ function useColumns(): Column<VersionCounts>[] {
     count('cached'),
     count('input_tokens'),
     count('output_tokens'),
+    count('without_usage'),
     {
       key: 'latency',
       header: columns.latency,

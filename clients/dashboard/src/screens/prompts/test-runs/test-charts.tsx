@@ -13,8 +13,8 @@ export function TestCharts({ results }: { results: readonly Schemas['TestResult'
     // Models can occur more than once, and an axis shows each of its values once.
     target: String(index),
     latency: result.latency_ms,
-    input: result.status === 'failed' ? 0 : result.result.usage.inputTokens,
-    output: result.status === 'failed' ? 0 : result.result.usage.outputTokens,
+    input: result.status === 'failed' ? 0 : (result.result.usage.inputTokens ?? null),
+    output: result.status === 'failed' ? 0 : (result.result.usage.outputTokens ?? null),
   }));
   const formatX = (index: string): string => results[Number(index)]?.model ?? '';
   return (

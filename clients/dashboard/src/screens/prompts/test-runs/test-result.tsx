@@ -54,8 +54,8 @@ export function TestResult({
             <Text size="xs" c="dimmed">
               {latency} ·{' '}
               {playground.tokens(
-                format.number(result.result.usage.inputTokens),
-                format.number(result.result.usage.outputTokens),
+                format.tokens(result.result.usage.inputTokens),
+                format.tokens(result.result.usage.outputTokens),
               )}
             </Text>
             <Answer result={result.result} label={texts.answerOf(position, name)} />
