@@ -134,6 +134,14 @@ export const problems = {
     "status": 409,
     "title": "Edit conflict"
   },
+  "price-not-found": {
+    "status": 404,
+    "title": "Price not found"
+  },
+  "too-many-prices": {
+    "status": 409,
+    "title": "Too many prices"
+  },
   "too-many-labels": {
     "status": 409,
     "title": "Too many labels"

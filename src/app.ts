@@ -7,6 +7,8 @@ import { createApiKeyFeature } from './api-keys/feature.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { catalogIndexes, createCatalog, createLocationFeature } from './catalog/feature.ts';
 import type { Config } from './config/config.ts';
+import { createCostFeature } from './costs/feature.ts';
+import { priceIndexes } from './costs/price-store.ts';
 import { databaseFull } from './db/database-errors.ts';
 import { createExpiry } from './db/expiry.ts';
 import type { CollectionIndexes } from './db/indexes.ts';
@@ -107,6 +109,8 @@ export interface App {
   readonly sessions: Pick<Sessions, 'createLink'>;
   readonly storedSecrets: Pick<StoredSecrets, 'count'>;
   readonly chores: readonly Chore[];
+  /** Reads what requests need in memory: the prices that operators have set. */
+  prepare(): Promise<void>;
   /** Starts to send events. */
   start(): void;
   /** Ends the streams in progress with the problem `shutting-down`. */
@@ -127,6 +131,7 @@ export const indexes: readonly CollectionIndexes[] = [
   integrationIndexes,
   webhookIndexes,
   statisticsIndexes,
+  priceIndexes,
 ].flat();
 
 /** Connects the features with each other, and all of them with HTTP. */
@@ -162,6 +167,8 @@ export function createApp(dependencies: AppDependencies): App {
     onDelete: (promptId) => testRuns.deleteAllOf(promptId),
   });
   const { prompts } = promptFeature;
+  const costs = createCostFeature(basis, providers);
+  const { prices } = costs;
   const generation = createGeneration({
     prompts,
     providers,
@@ -224,6 +231,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...invokeOperations({ planner, prepare, ...config.invoke }),
     ...testRunFeature.operations,
     ...providerOperations(providers),
+    ...costs.operations,
     ...compatible.operations,
     ...apiKeyFeature.operations,
     ...sessionFeature.operations,
@@ -337,7 +345,9 @@ export function createApp(dependencies: AppDependencies): App {
     sessions,
     storedSecrets,
     chores: [
-      ...[promptFeature, testRunFeature, orders, integrationFeature].flatMap(({ chores }): readonly Chore[] => chores),
+      ...[promptFeature, testRunFeature, orders, integrationFeature, costs].flatMap(
+        ({ chores }): readonly Chore[] => chores,
+      ),
       { name: 'expired documents', everyMs: 60_000, run: createExpiry({ database, indexes, now: clock.now }) },
       { name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() },
       { name: 'statistics', everyMs: dependencies.statisticsEveryMs ?? 5_000, run: () => statistics.flush() },
@@ -345,6 +355,7 @@ export function createApp(dependencies: AppDependencies): App {
       { name: 'deleted integrations', everyMs: 60_000, run: () => webhooks.retention.sweepDeleted() },
       { name: 'orphaned deliveries', everyMs: 24 * 3_600_000, run: () => webhooks.retention.sweepOrphans() },
     ],
+    prepare: () => prices.refresh(),
     start() {
       webhooks.start();
     },

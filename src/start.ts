@@ -125,6 +125,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
       (await patience(() =>
         ensureFirstKey({ store: app.apiKeyStore, allScopes, print, clock: options.clock ?? system.clock }),
       ));
+    await patience(() => app.prepare());
     const token = hasCreatedKey ? await abortable(app.sessions.createLink(firstKeyId), signal) : undefined;
     void providers.preload();
 

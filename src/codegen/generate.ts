@@ -17,6 +17,7 @@ import { readGuides } from './guides.ts';
 import { renderOperationTable } from './operation-table.ts';
 import { addProblemReference, renderProblemTable } from './problem-table.ts';
 import { renderLimits } from './limits.ts';
+import { renderPrices } from './prices.ts';
 import { makeReferencePatch } from './reference-patch.ts';
 import { renderClientTypes, renderServiceTypes } from './types.ts';
 import { renderValidators } from './validators.ts';
@@ -48,6 +49,7 @@ async function renderAll(): Promise<Map<string, string>> {
     ...(await copyTemplates()),
     ...(await renderEvents(bundled)),
     [`${dashboardFolder}/limits.ts`, banner('openapi') + renderLimits(document)],
+    ['generated/prices.json', renderPrices()],
     ['.env.example', renderEnvExample()],
   ]);
 }

@@ -209,6 +209,24 @@ const lists: Record<ListId, () => Promise<Sample>> = {
       keyOf: ({ type }: { type: string }) => type,
       keys: ['ORDER_PLACED', 'PRODUCT_UPDATED', 'CATEGORY_UPDATED', 'FISCAL_DAY_END', 'TEST'],
     }),
+  async listPrices() {
+    const body = { rates: [{ input: '1', output: '2' }] };
+    const set = (model: string): Promise<Answer> => setup.service.call('PUT', `/api/v1/prices/echo/${model}`, { body });
+    const keys = ['a', 'b', 'c', 'e', 'f', 'g', 'h'];
+    for (const model of keys.toReversed()) await set(model);
+    const change = {
+      async remove(model: string): Promise<void> {
+        await setup.service.call('DELETE', `/api/v1/prices/echo/${model}`);
+      },
+      async insert(behind: string): Promise<string> {
+        await set('0');
+        await set(`${behind}-1`);
+        return `${behind}-1`;
+      },
+    };
+    const keyOf = ({ model }: { model: string }): string => model;
+    return { path: '/api/v1/prices?source=operator', keyOf, keys, change };
+  },
   async listApiKeys() {
     const made = await setup.service.call('POST', '/api/v1/api-keys', { body: { name: 'L', scopes: ['orders:read'] } });
     return copies('api_keys', made.body.id as string, '/api/v1/api-keys?status=active');

@@ -47,6 +47,8 @@ async function createFixture(service: TestService): Promise<Fixture> {
   for (const name of ['production', 'retired']) {
     await service.call('PUT', `/api/v1/prompts/${prompt}/labels/${name}`, { body: { version: 1 } });
   }
+  const rates = [{ input: '1', output: '2' }];
+  await service.call('PUT', '/api/v1/prices/echo/retired', { body: { rates } });
   const place = { name: 'Harbour', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '00:00' };
   const location = await create('/v1/locations', place);
   const closed = await create('/v1/locations', place);
@@ -112,6 +114,14 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     setLabel: { method: 'PUT', path: `${prompts}/${prompt}/labels/production`, body: { version: 2 }, headers: known },
     deleteLabel: { method: 'DELETE', path: `${prompts}/${prompt}/labels/retired`, headers: known },
     listLabelMoves: { method: 'GET', path: `${prompts}/${prompt}/labels/production/history` },
+    listPrices: { method: 'GET', path: '/api/v1/prices' },
+    getPrice: { method: 'GET', path: '/api/v1/prices/echo/echo-1' },
+    setPrice: {
+      method: 'PUT',
+      path: '/api/v1/prices/echo/other',
+      body: { rates: [{ input: '1', output: '2' }] },
+    },
+    deletePrice: { method: 'DELETE', path: '/api/v1/prices/echo/retired' },
     createTestRun: { method: 'POST', path: `${prompts}/${prompt}/test`, body: { providers: [{ provider: 'echo' }] } },
     listTestRuns: { method: 'GET', path: `${prompts}/${prompt}/test-runs` },
     getTestRun: { method: 'GET', path: `/api/v1/test-runs/${run}` },

@@ -56,6 +56,12 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
   providers: {
     list: { method: 'GET', path: '/api/v1/providers' },
   },
+  prices: {
+    list: { method: 'GET', path: '/api/v1/prices', input: 'query', page: true },
+    get: { method: 'GET', path: '/api/v1/prices/{provider}/{model}' },
+    set: { method: 'PUT', path: '/api/v1/prices/{provider}/{model}', input: 'body' },
+    delete: { method: 'DELETE', path: '/api/v1/prices/{provider}/{model}' },
+  },
   locations: {
     list: { method: 'GET', path: '/v1/locations', input: 'query', page: true },
     create: { method: 'POST', path: '/v1/locations', input: 'body', key: true },
@@ -162,6 +168,10 @@ export type OperationName =
   | 'testRuns.get'
   | 'testRuns.getResults'
   | 'providers.list'
+  | 'prices.list'
+  | 'prices.get'
+  | 'prices.set'
+  | 'prices.delete'
   | 'locations.list'
   | 'locations.create'
   | 'locations.get'

@@ -409,6 +409,71 @@ export interface ProvidersResource {
 }
 
 /**
+ * What the tokens of models cost. The service has a table with the prices of hosted models; you set those that it
+ * does not have, and those of your contracts. Costs in answers and metrics follow from these prices. A cost that is
+ * not known is `null`, which does not mean 0.
+ */
+export interface PricesResource {
+  /**
+   * List prices.
+   *
+   * Lists the prices of the models of all configured providers, and all prices that you have set, ordered by provider
+   * and model. With `source=none` it shows the models whose costs are unknown.
+   */
+  list(query?: Query<'listPrices'>, options?: CallOptions<'listPrices'>): ListCall<Schemas['ModelPricePage']>;
+
+  /**
+   * Get a price.
+   *
+   * Returns what the tokens of a model cost. The model need not be in the provider's list. If its price is unknown,
+   * `source` is `none`.
+   *
+   * @param provider Id of the provider.
+   * @param model Id of the model. Write a slash in it as `%2F`.
+   * @throws {ProblemError} `price-not-found` (404)
+   */
+  get(provider: string, model: string, options?: CallOptions<'getPrice'> & { ifNoneMatch?: undefined }): Call<Schemas['ModelPrice']>;
+  /**
+   * Get a price.
+   *
+   * Returns what the tokens of a model cost. The model need not be in the provider's list. If its price is unknown,
+   * `source` is `none`.
+   *
+   * @param provider Id of the provider.
+   * @param model Id of the model. Write a slash in it as `%2F`.
+   * @throws {ProblemError} `price-not-found` (404)
+   */
+  get(provider: string, model: string, options: CallOptions<'getPrice'>): Call<Schemas['ModelPrice'] | undefined>;
+
+  /**
+   * Set a price.
+   *
+   * Sets your own price of a model, in place of the one that you set before: for deployments on Azure, your own servers,
+   * and contracts. It counts before the price of the table, for calls that begin afterwards, within 5 seconds in all
+   * processes.
+   *
+   * A rate can hold `from` a date, and for long requests. Of the rates whose conditions hold for a call, the one with the
+   * latest date counts, and of these the one with the most input tokens. Where none of your rates holds, the table's do.
+   *
+   * @param provider Id of the provider.
+   * @param model Id of the model. Write a slash in it as `%2F`.
+   * @throws {ProblemError} `price-not-found` (404), `too-many-prices` (409), `precondition-failed` (412)
+   */
+  set(provider: string, model: string, body: Schemas['ModelPriceInput'], options?: CallOptions<'setPrice'>): Call<Schemas['ModelPrice']>;
+
+  /**
+   * Delete a price.
+   *
+   * Deletes your own price of a model. Then the price of the table counts, if it has one.
+   *
+   * @param provider Id of the provider.
+   * @param model Id of the model. Write a slash in it as `%2F`.
+   * @throws {ProblemError} `price-not-found` (404), `precondition-failed` (412)
+   */
+  delete(provider: string, model: string, options?: CallOptions<'deletePrice'>): Call<Schemas['Confirmation']>;
+}
+
+/**
  * A location sells products in one currency. It has a time zone, in which its fiscal days end, tax and fee rates,
  * and zones with the spots where orders are placed.
  */
@@ -1292,6 +1357,12 @@ export interface Resources {
    * The language-model providers that the service can call.
    */
   readonly providers: ProvidersResource;
+  /**
+   * What the tokens of models cost. The service has a table with the prices of hosted models; you set those that it
+   * does not have, and those of your contracts. Costs in answers and metrics follow from these prices. A cost that is
+   * not known is `null`, which does not mean 0.
+   */
+  readonly prices: PricesResource;
   /**
    * A location sells products in one currency. It has a time zone, in which its fiscal days end, tax and fee rates,
    * and zones with the spots where orders are placed.

@@ -442,6 +442,61 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List prices
+         * @description Lists the prices of the models of all configured providers, and all prices that you have set, ordered by provider
+         *     and model. With `source=none` it shows the models whose costs are unknown.
+         */
+        get: operations<Other>["listPrices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prices/{provider}/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a price
+         * @description Returns what the tokens of a model cost. The model need not be in the provider's list. If its price is unknown,
+         *     `source` is `none`.
+         */
+        get: operations<Other>["getPrice"];
+        /**
+         * Set a price
+         * @description Sets your own price of a model, in place of the one that you set before: for deployments on Azure, your own servers,
+         *     and contracts. It counts before the price of the table, for calls that begin afterwards, within 5 seconds in all
+         *     processes.
+         *
+         *     A rate can hold `from` a date, and for long requests. Of the rates whose conditions hold for a call, the one with the
+         *     latest date counts, and of these the one with the most input tokens. Where none of your rates holds, the table's do.
+         */
+        put: operations<Other>["setPrice"];
+        post?: never;
+        /**
+         * Delete a price
+         * @description Deletes your own price of a model. Then the price of the table counts, if it has one.
+         */
+        delete: operations<Other>["deletePrice"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/chat/completions": {
         parameters: {
             query?: never;
@@ -3037,6 +3092,67 @@ export interface components<Other = string & {}> {
             finished_at?: components<Other>["schemas"]["Timestamp"];
         };
         /**
+         * PriceCurrency
+         * @description Always `USD`. Providers have their prices in US dollars.
+         * @example USD
+         * @constant
+         */
+        PriceCurrency: "USD";
+        /**
+         * RateAmount
+         * @description Dollars for a million tokens, as decimal digits with up to nine decimals.
+         * @example 2.5
+         */
+        RateAmount: string;
+        /**
+         * ModelPrice
+         * @description What the tokens of a model cost.
+         * @example {
+         *       "provider": "anthropic",
+         *       "model": "claude-sonnet-4-5",
+         *       "source": "table",
+         *       "table_model": "claude-sonnet-4-5",
+         *       "table_match": "exact",
+         *       "currency": "USD",
+         *       "rates": [
+         *         {
+         *           "source": "table",
+         *           "input": "3",
+         *           "cached_input": "0.3",
+         *           "cache_write": "3.75",
+         *           "cache_write_1h": "6",
+         *           "output": "15"
+         *         }
+         *       ]
+         *     }
+         */
+        ModelPrice: {
+            provider: components<Other>["schemas"]["ProviderId"];
+            model: components<Other>["schemas"]["ModelId"];
+            /**
+             * AnyModelPriceSource
+             * @description `operator`: you have set rates for it. `table`: all rates are from the table of the service. `none`: the price is unknown, and so are the costs of its calls.
+             * @example table
+             */
+            source: ("operator" | "table" | "none") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description The model of the table whose rates these are. Absent if no rate is from the table.
+             * @example claude-sonnet-4-5
+             */
+            table_model?: string;
+            /**
+             * AnyModelPriceTableMatch
+             * @description `exact`: the table has this model. `prefix`: it has the family of this model. Present with `table_model`.
+             * @example prefix
+             */
+            table_match?: ("exact" | "prefix") | components<Other>["schemas"]["OtherValue"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+            /** @description The rates. Of those whose conditions hold for a call, the last one counts, for all tokens of the call. If there is none, its cost is unknown. */
+            rates: components<Other>["schemas"]["PriceRate"][];
+            set_at?: components<Other>["schemas"]["Timestamp"];
+            set_by?: components<Other>["schemas"]["PriceSetter"];
+        };
+        /**
          * StoredPrompt
          * @description A stored prompt of this service. `id` and `version` can be left out if `model` names them; if both do, they must be the same.
          * @example {
@@ -4945,7 +5061,7 @@ export interface components<Other = string & {}> {
          * @example prompts:invoke
          * @enum {string}
          */
-        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "keys:manage" | "metrics:read";
+        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write";
         /**
          * GrantedScope
          * @description A scope of the API key.
@@ -5490,6 +5606,84 @@ export interface components<Other = string & {}> {
          *     }
          */
         TestResult: components<Other>["schemas"]["TestSuccess"] | components<Other>["schemas"]["TestFailure"];
+        /**
+         * PriceHours
+         * @description The hours of each day in which the rate holds, in UTC. If `end` is before `start`, it is on the next day.
+         * @example {
+         *       "start": "00:30:00",
+         *       "end": "16:30:00"
+         *     }
+         */
+        PriceHours: {
+            /**
+             * @description The first second.
+             * @example 00:30:00
+             */
+            start: string;
+            /**
+             * @description The end; the rate no longer holds.
+             * @example 16:30:00
+             */
+            end: string;
+        };
+        /**
+         * PriceRate
+         * @description Prices of a million tokens, and the conditions under which they hold: all of `from`, `daily` and `above_input_tokens` that are present.
+         * @example {
+         *       "source": "table",
+         *       "input": "3",
+         *       "cached_input": "0.3",
+         *       "cache_write": "3.75",
+         *       "cache_write_1h": "6",
+         *       "output": "15"
+         *     }
+         */
+        PriceRate: {
+            /**
+             * AnyPriceRateSource
+             * @description Who set the rate.
+             * @example table
+             */
+            source: ("operator" | "table") | components<Other>["schemas"]["OtherValue"];
+            from?: components<Other>["schemas"]["Timestamp"];
+            daily?: components<Other>["schemas"]["PriceHours"];
+            /**
+             * Format: int64
+             * @description The rate holds for calls with more input tokens than this.
+             * @example 200000
+             */
+            above_input_tokens?: number;
+            input: components<Other>["schemas"]["RateAmount"];
+            cached_input: components<Other>["schemas"]["RateAmount"];
+            cache_write: components<Other>["schemas"]["RateAmount"];
+            cache_write_1h: components<Other>["schemas"]["RateAmount"];
+            output: components<Other>["schemas"]["RateAmount"];
+            /**
+             * @description Dollars for each call, in addition. Absent if there are none.
+             * @example 0.005
+             */
+            call?: string;
+        };
+        /**
+         * PriceSetter
+         * @description The API key that set the rates of the operator.
+         * @example {
+         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "name": "Finance"
+         *     }
+         */
+        PriceSetter: {
+            /**
+             * @description Id of the API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            id: string;
+            /**
+             * @description Display name that the key had at that time.
+             * @example Finance
+             */
+            name: string;
+        };
         /**
          * StoredPromptVariables
          * @description Values by variable name. `null` means that the variable is not supplied.
@@ -6763,6 +6957,73 @@ export interface components<Other = string & {}> {
          *     ]
          */
         ProviderList: components<Other>["schemas"]["Provider"][];
+        /**
+         * ModelPricePage
+         * @description Prices of models, ordered by provider and model.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        ModelPricePage: {
+            /** @description The prices of this page. */
+            data: components<Other>["schemas"]["ModelPrice"][];
+            pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * PriceRateInput
+         * @description Prices of a million tokens, and when they hold.
+         * @example {
+         *       "input": "2.5",
+         *       "output": "10"
+         *     }
+         */
+        PriceRateInput: {
+            from?: components<Other>["schemas"]["DateTimeInput"];
+            /**
+             * @description The rate holds for calls with more input tokens than this. Default all calls.
+             * @example 200000
+             */
+            above_input_tokens?: number;
+            input: components<Other>["schemas"]["RateAmount"];
+            /**
+             * @description Of tokens that the provider read from its cache. Default as `input`.
+             * @example 0.25
+             */
+            cached_input?: string;
+            /**
+             * @description Of tokens that the provider wrote to its cache. Default as `input`.
+             * @example 3.125
+             */
+            cache_write?: string;
+            /**
+             * @description Of tokens that stay in the cache for an hour. Default as `cache_write`.
+             * @example 5
+             */
+            cache_write_1h?: string;
+            output: components<Other>["schemas"]["RateAmount"];
+        };
+        /**
+         * ModelPriceInput
+         * @description What the tokens of a model cost.
+         * @example {
+         *       "rates": [
+         *         {
+         *           "input": "2.5",
+         *           "output": "10"
+         *         }
+         *       ]
+         *     }
+         */
+        ModelPriceInput: {
+            /** @description The rates, in any order. Of rates with the same conditions, the last one counts. */
+            rates: components<Other>["schemas"]["PriceRateInput"][];
+        };
         /**
          * ChatParts
          * @example [
@@ -10811,6 +11072,84 @@ export interface components<Other = string & {}> {
             status: 409;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * PriceNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:price-not-found",
+         *       "title": "Price not found",
+         *       "status": 404,
+         *       "detail": "No price of your own is set for the model \"support-bot\" of the provider \"azure\".",
+         *       "instance": "/api/v1/prices/azure/support-bot",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        PriceNotFoundProblem: {
+            /**
+             * AnyPriceNotFoundProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:price-not-found
+             */
+            type: "urn:prompt-gateway:problem:price-not-found" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetPrice404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:price-not-found",
+         *       "title": "Price not found",
+         *       "status": 404,
+         *       "detail": "There is no provider \"azzure\".",
+         *       "instance": "/api/v1/prices/azzure/support-bot",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SetPrice404Problem: {
+            /**
+             * AnySetPrice404ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:price-not-found
+             */
+            type: "urn:prompt-gateway:problem:price-not-found" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetPrice409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:too-many-prices",
+         *       "title": "Too many prices",
+         *       "status": 409,
+         *       "detail": "You have already set the prices of 1000 models.",
+         *       "instance": "/api/v1/prices/azure/support-bot",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SetPrice409Problem: {
+            /**
+             * AnySetPrice409ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:too-many-prices
+             */
+            type: "urn:prompt-gateway:problem:too-many-prices" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * CreateLocation422Problem
          * @description Error details of an answer with status 422 (RFC 9457).
          * @example {
@@ -12211,6 +12550,19 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["ProviderFailedProblem"];
             };
         };
+        /** @description No provider has this id, or no price of your own is set for the model. */
+        PriceNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["PriceNotFoundProblem"];
+            };
+        };
         /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
         InvalidGenerateRequest: {
             headers: {
@@ -12621,6 +12973,16 @@ export interface components<Other = string & {}> {
          * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
          */
         PathTestRunId: components<Other>["schemas"]["TestRunId"];
+        /**
+         * @description Id of the provider.
+         * @example azure
+         */
+        PathProvider: components<Other>["schemas"]["ProviderId"];
+        /**
+         * @description Id of the model. Write a slash in it as `%2F`.
+         * @example support-bot
+         */
+        PathModel: components<Other>["schemas"]["ModelId"];
         /**
          * @description How the list treats archived entries. `exclude` (default): without them; `include`: with them; `only`: only archived entries.
          * @example include
@@ -14220,6 +14582,268 @@ export interface operations<Other = string & {}> {
             401: components<Other>["responses"]["Unauthenticated"];
             403: components<Other>["responses"]["InsufficientScope"];
             406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listPrices: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only models of this provider.
+                 * @example openai
+                 */
+                provider?: string;
+                /**
+                 * @description Only prices from this source.
+                 * @example none
+                 */
+                source?: "operator" | "table" | "none";
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components<Other>["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip.
+                 * @example 0
+                 */
+                offset?: components<Other>["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of prices. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Link: components<Other>["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["ModelPricePage"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    getPrice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components<Other>["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the provider.
+                 * @example azure
+                 */
+                provider: components<Other>["parameters"]["PathProvider"];
+                /**
+                 * @description Id of the model. Write a slash in it as `%2F`.
+                 * @example support-bot
+                 */
+                model: components<Other>["parameters"]["PathModel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The price. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["ModelPrice"];
+                };
+            };
+            304: components<Other>["responses"]["NotModified"];
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["PriceNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    setPrice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the provider.
+                 * @example azure
+                 */
+                provider: components<Other>["parameters"]["PathProvider"];
+                /**
+                 * @description Id of the model. Write a slash in it as `%2F`.
+                 * @example support-bot
+                 */
+                model: components<Other>["parameters"]["PathModel"];
+            };
+            cookie?: never;
+        };
+        /** @description The rates. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["ModelPriceInput"];
+            };
+        };
+        responses: {
+            /** @description The price, which was set before. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["ModelPrice"];
+                };
+            };
+            /** @description The new price. */
+            201: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Location: components<Other>["headers"]["LocationHeader"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["ModelPrice"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            /** @description No provider has this id. */
+            404: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetPrice404Problem"];
+                };
+            };
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            /** @description You have set 1,000 prices. */
+            409: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetPrice409Problem"];
+                };
+            };
+            412: components<Other>["responses"]["PreconditionFailed"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    deletePrice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the provider.
+                 * @example azure
+                 */
+                provider: components<Other>["parameters"]["PathProvider"];
+                /**
+                 * @description Id of the model. Write a slash in it as `%2F`.
+                 * @example support-bot
+                 */
+                model: components<Other>["parameters"]["PathModel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The price is deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Confirmation"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["PriceNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            412: components<Other>["responses"]["PreconditionFailed"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];

@@ -91,5 +91,7 @@ export const apiKeys: Texts['apiKeys'] = {
     'integrations:manage': 'Integrationen erstellen und ändern; erneut senden, Replays, Signaturschlüssel wechseln',
     'keys:manage': 'API-Schlüssel auflisten, erstellen und widerrufen',
     'metrics:read': 'Metriken und Statistiken lesen',
+    'prices:read': 'Preise von Modellen lesen',
+    'prices:write': 'Eigene Preise von Modellen festlegen und löschen',
   },
 };

@@ -83,5 +83,7 @@ export const apiKeys = {
     'integrations:manage': 'Create and change integrations; resend, replay, rotate secrets',
     'keys:manage': 'List, create and revoke API keys',
     'metrics:read': 'Read metrics and statistics',
+    'prices:read': 'Read prices of models',
+    'prices:write': 'Set and delete your own prices of models',
   },
 };

@@ -1,0 +1,113 @@
+/**
+ * The prices of hosted models, as `@pydantic/genai-prices` has them, in the form that the service computes with. The
+ * package holds every provider and takes 20 MB and 140 ms, so the service gets a file with those that it can call, and
+ * an update of the package shows in version control which prices change.
+ */
+import { findProvider, type ModelInfo, type ModelPrice, type Provider } from '@pydantic/genai-prices';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { PriceTable, TableMatch, TableRate } from '../costs/price-table.ts';
+
+/** The ids of the service's providers, and those of the package. */
+const providerIds = {
+  openai: 'openai',
+  azure: 'azure',
+  anthropic: 'anthropic',
+  google: 'google',
+  'amazon-bedrock': 'aws',
+  mistral: 'mistral',
+  cohere: 'cohere',
+  groq: 'groq',
+  xai: 'x-ai',
+  deepseek: 'deepseek',
+  openrouter: 'openrouter',
+  together: 'together',
+} as const;
+
+/** The table as JSON, with a model on each line. */
+export function renderPrices(): string {
+  const own = Object.entries(providerIds).map(([id, named]) => [id, providerOf(named)] as const);
+  const others = new Set(own.flatMap(([, { fallback_model_providers: ids = [] }]) => ids).map(idOf));
+  for (const [id] of own) others.delete(id);
+  const all = [...own, ...[...others].map((id) => [id, providerOf(id)] as const)];
+  const providers = Object.fromEntries(
+    all.map(([id, { models, fallback_model_providers: ids = [] }]): [string, PriceTable['providers'][string]] => [
+      id,
+      { fallbacks: ids.map(idOf), models: models.map(modelOf) },
+    ]),
+  );
+  const table: PriceTable = { version: packageJson.devDependencies['@pydantic/genai-prices'], providers };
+  const lines = Object.entries(table.providers).map(([id, { fallbacks, models }]) => {
+    const listed = models.map((model) => `        ${JSON.stringify(model)}`).join(',\n');
+    return `    ${JSON.stringify(id)}: {\n      "fallbacks": ${JSON.stringify(fallbacks)},\n      "models": [\n${listed}\n      ]\n    }`;
+  });
+  return `{\n  "version": ${JSON.stringify(table.version)},\n  "providers": {\n${lines.join(',\n')}\n  }\n}\n`;
+}
+
+function providerOf(id: string): Provider {
+  const provider = findProvider({ providerId: id });
+  if (provider?.id !== id) throw new Error(`The table of prices has no provider ${id}.`);
+  return provider;
+}
+
+/** The service's id of a provider of the package. */
+function idOf(named: string): string {
+  return Object.entries(providerIds).find(([, theirs]) => theirs === named)?.[0] ?? named;
+}
+
+function modelOf({ id, match, prices }: ModelInfo): PriceTable['providers'][string]['models'][number] {
+  const rates = (Array.isArray(prices) ? prices : [{ prices }]).map((one) => ratesOf(one));
+  // Models that write no text, and those whose price the package does not know.
+  const isKnown = rates.every((list) => list !== undefined);
+  return { id, match: match as TableMatch, ...(isKnown && { rates: rates.flat() }) };
+}
+
+type Conditional = Extract<ModelInfo['prices'], readonly unknown[]>[number];
+type Price = Exclude<ModelPrice[string], undefined>;
+
+/** A rate for each number of input tokens from which prices change, the smallest first. */
+function ratesOf({ prices, constraint }: Conditional): TableRate[] | undefined {
+  const { input_mtok: input, output_mtok: output, cache_read_mtok: cached, requests_kcount: calls } = prices;
+  const { cache_write_mtok, cache_write_5m_mtok: written = cache_write_mtok, cache_write_1h_mtok: hour } = prices;
+  if (input === undefined || output === undefined) return undefined;
+  const condition = constraint && conditionOf(constraint);
+  const tiers = Object.values(prices).flatMap((price) => (typeof price === 'object' ? price.tiers : []));
+  const thresholds = [...new Set(tiers.map(({ start }) => start))].sort((one, other) => one - other);
+  return [undefined, ...thresholds].map((above) => {
+    const member = (name: string, price: Price | undefined): object =>
+      price === undefined ? {} : { [name]: digitsOf(priceAbove(price, above)) };
+    return {
+      ...condition,
+      ...(above !== undefined && { aboveInputTokens: above }),
+      input: digitsOf(priceAbove(input, above)),
+      output: digitsOf(priceAbove(output, above)),
+      ...member('cachedInput', cached),
+      ...member('cacheWrite', written),
+      ...member('cacheWrite1h', hour),
+      ...member('thousandCalls', calls),
+    };
+  });
+}
+
+/** The price of calls with more input tokens than this. */
+function priceAbove(price: Price, above = -1): number {
+  if (typeof price === 'number') return price;
+  return price.tiers.reduce((last, tier) => (tier.start <= above ? tier.price : last), price.base);
+}
+
+/** With nine decimals, which is exact but for periodic fractions. */
+function digitsOf(price: number): string {
+  return price.toFixed(9).replace(/\.?0+$/, '');
+}
+
+function conditionOf(constraint: NonNullable<Conditional['constraint']>): Pick<TableRate, 'from' | 'daily'> {
+  return constraint.type === 'start_date'
+    ? { from: constraint.start_date }
+    : { daily: { start: secondOf(constraint.start_time), end: secondOf(constraint.end_time) } };
+}
+
+/** Seconds from midnight UTC, of a time such as `16:30:00Z`. */
+function secondOf(time: string): number {
+  const at = new Date(`1970-01-02T${time}`).getTime() / 1_000;
+  if (Number.isNaN(at)) throw new Error(`The table of prices has a time that cannot be read: ${time}.`);
+  return at % 86_400;
+}

@@ -1,0 +1,37 @@
+/** Billionths of a US dollar. Whole numbers, so that sums are exact. */
+export type NanoDollars = bigint;
+
+/** Dollars as decimal digits, such as `0.000123`, without zeros at the end. */
+export function toAmount(cost: NanoDollars): string {
+  return decimal(cost, nanoDigits);
+}
+
+/**
+ * A rate in 10^-15 dollars a token: the smallest unit of prices with nine decimals for a million tokens.
+ * @param amount dollars for a million tokens, as decimal digits with at most nine decimals
+ */
+export function toRate(amount: string): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(rateDigits, '0'));
+}
+
+/** Dollars for a million tokens, as decimal digits. */
+export function fromRate(rate: bigint): string {
+  return decimal(rate, rateDigits);
+}
+
+/** @param sum of numbers of tokens and their rates. A part of a nano-dollar counts as a whole one. */
+export function roundUp(sum: bigint): NanoDollars {
+  return (sum + unitsOfNano - 1n) / unitsOfNano;
+}
+
+const nanoDigits = 9;
+/** Dollars for a million tokens are 10^9 units of a rate. */
+const rateDigits = 9;
+const unitsOfNano = 1_000_000n;
+
+function decimal(value: bigint, digits: number): string {
+  const text = value.toString().padStart(digits + 1, '0');
+  const fraction = text.slice(-digits).replace(/0+$/, '');
+  return fraction === '' ? text.slice(0, -digits) : `${text.slice(0, -digits)}.${fraction}`;
+}

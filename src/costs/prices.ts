@@ -1,0 +1,214 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { changeTime } from '../editing/edits.ts';
+import { ProblemError } from '../errors/problem-error.ts';
+import { listingOf, type Listing } from '../lists/listing.ts';
+import type { GenerateRequest, Usage } from '../providers/language-model.ts';
+import type { ProviderRegistry } from '../providers/provider.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { NanoDollars } from './money.ts';
+import { mostPrices, type OwnPrice, type PriceStore, type StoredPrice } from './price-store.ts';
+import { findTablePrice, type TablePrice } from './price-table.ts';
+import { costOf, type Rate } from './rates.ts';
+
+export type PriceSource = 'operator' | 'table' | 'none';
+
+/** What a model costs, and who says so. */
+export interface EffectivePrice {
+  readonly provider: string;
+  readonly model: string;
+  /** `operator` if it has rates of the operator. */
+  readonly source: PriceSource;
+  /** Of those whose conditions hold, the last one counts. Those of the operator come last. */
+  readonly rates: readonly (Rate & { readonly source: Exclude<PriceSource, 'none'> })[];
+  /** Undefined if no rate comes from the table. */
+  readonly table: Pick<TablePrice, 'match' | 'model'> | undefined;
+  /** Undefined if the operator has set no price. */
+  readonly own: StoredPrice | undefined;
+}
+
+/** What a call of a provider cost. */
+export interface CallCost {
+  readonly amount: NanoDollars;
+  /** `prefix` if the price is that of the model's family. */
+  readonly match: 'exact' | 'prefix';
+}
+
+/** The prices of models: the operator's own, and those of the table. */
+export interface Prices {
+  /**
+   * What a call cost. It is computed in memory and never waits.
+   * @param at when it began
+   * @returns undefined if that is unknown, which does not mean that it was free
+   */
+  costOf(
+    provider: string,
+    request: Pick<GenerateRequest, 'model' | 'providerOptions'>,
+    usage: Usage,
+    at: Date,
+  ): CallCost | undefined;
+  /** @throws {ProblemError} price-not-found if there is no such provider */
+  get(provider: string, model: string): Promise<EffectivePrice>;
+  /** Those of the models of all configured providers, and all that the operator has set. */
+  list(filter: { readonly provider?: string; readonly source?: PriceSource }): Promise<Listing<EffectivePrice>>;
+  /**
+   * Sets the operator's price of a model, in place of the one before.
+   * @throws {ProblemError} price-not-found, too-many-prices, and what the precondition throws
+   */
+  set(price: Omit<OwnPrice, 'setAt'>, precondition: PricePrecondition): Promise<EffectivePrice & { isNew: boolean }>;
+  /** @throws {ProblemError} price-not-found, and what the precondition throws */
+  remove(provider: string, model: string, precondition: PricePrecondition): Promise<void>;
+  /** Reads what other processes have set. @throws {ProblemError} database-unavailable */
+  refresh(): Promise<void>;
+}
+
+/** Checks whether a price is as the caller expects. @throws {ProblemError} precondition-failed */
+export type PricePrecondition = (present: EffectivePrice) => void;
+
+export interface PricesOptions {
+  readonly store: PriceStore;
+  readonly providers: Pick<ProviderRegistry, 'list' | 'get'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** How often each process reads the prices that others have set, in milliseconds. */
+export const refreshEveryMs = 4_000;
+
+export function createPrices({ store, providers, clock }: PricesOptions): Prices {
+  let own: ReadonlyMap<string, StoredPrice> | undefined;
+  // Bounded, because callers can name any model.
+  const fromTable = new LRUCache<string, { readonly price: TablePrice | undefined }>({ max: 1_000 });
+  const effective = new LRUCache<string, EffectivePrice>({ max: 1_000 });
+
+  const tablePrice = (provider: string, model: string): TablePrice | undefined => {
+    const key = keyOf({ provider, model });
+    const known = fromTable.get(key) ?? { price: findTablePrice(provider, model) };
+    fromTable.set(key, known);
+    return known.price;
+  };
+
+  const priceWith = (provider: string, model: string, set: StoredPrice | undefined): EffectivePrice => {
+    const table = tablePrice(provider, model);
+    const all = [
+      ...(table?.rates.map((rate) => ({ ...rate, source: 'table' as const })) ?? []),
+      ...(set?.rates.map((rate) => ({ ...rate, source: 'operator' as const })) ?? []),
+    ];
+    // What precedes a rate without conditions never counts.
+    const rates = all.slice(Math.max(0, all.findLastIndex(isUnconditional)));
+    return {
+      provider,
+      model,
+      source: set !== undefined ? 'operator' : table !== undefined ? 'table' : 'none',
+      rates,
+      table: rates.some(({ source }) => source === 'table') ? table : undefined,
+      own: set,
+    };
+  };
+
+  const requireProvider = (id: string): void => {
+    if (providers.get(id) === undefined) {
+      throw new ProblemError('price-not-found', { detail: `There is no provider "${id}".` });
+    }
+  };
+
+  const refresh = async (): Promise<void> => {
+    own = new Map((await store.all()).map((price) => [keyOf(price), price]));
+    effective.clear();
+  };
+
+  return {
+    refresh,
+    costOf(provider, { model, providerOptions }, usage, at) {
+      // Without the operator's prices nothing is known for sure.
+      if (own === undefined || hasOtherPrice(providerOptions)) return undefined;
+      const key = keyOf({ provider, model });
+      const price = effective.get(key) ?? priceWith(provider, model, own.get(key));
+      effective.set(key, price);
+      const cost = costOf(price.rates, usage, at);
+      if (cost === undefined) return undefined;
+      const { amount, rate } = cost;
+      return { amount, match: rate.source === 'operator' ? 'exact' : (price.table?.match ?? 'exact') };
+    },
+    async get(provider, model) {
+      requireProvider(provider);
+      return priceWith(provider, model, await store.find(provider, model));
+    },
+    async list({ provider, source }) {
+      const stored = new Map((await store.all()).map((price) => [keyOf(price), price]));
+      const offered = providers
+        .list()
+        .filter(({ configured }) => configured)
+        .flatMap(({ id, models }) => models.map((model) => ({ provider: id, model })));
+      const named = new Map([...offered, ...stored.values()].map((one) => [keyOf(one), one]));
+      const prices = [...named].map(([key, one]) => priceWith(one.provider, one.model, stored.get(key)));
+      const placed = prices
+        .filter((one) => (provider ?? one.provider) === one.provider && (source ?? one.source) === one.source)
+        .map((one) => ({ ...one, place: placeOf(one) }));
+      return listingOf(
+        placed.sort((one, other) => (one.place < other.place ? -1 : 1)),
+        ({ place }) => ({ at: 0, id: place }),
+      );
+    },
+    async set(price, precondition) {
+      const { provider, model } = price;
+      requireProvider(provider);
+      const rates = inOrder(price.rates);
+      for (;;) {
+        const present = await store.find(provider, model);
+        precondition(priceWith(provider, model, present));
+        if (present === undefined && (await store.all()).length >= mostPrices) throw tooMany();
+        const setAt = present === undefined ? clock.now() : changeTime(present.setAt, clock.now());
+        const written = await store.put({ ...price, rates, setAt }, present);
+        if (written === undefined) continue;
+        await refresh();
+        return { ...priceWith(provider, model, written), isNew: present === undefined };
+      }
+    },
+    async remove(provider, model, precondition) {
+      requireProvider(provider);
+      const found = await store.find(provider, model);
+      if (found === undefined) {
+        throw new ProblemError('price-not-found', {
+          detail: `No price of your own is set for the model "${model}" of the provider "${provider}".`,
+        });
+      }
+      precondition(priceWith(provider, model, found));
+      await store.remove(found);
+      await refresh();
+    },
+  };
+}
+
+function keyOf({ provider, model }: Pick<OwnPrice, 'provider' | 'model'>): string {
+  return `${provider}/${model}`;
+}
+
+/** The place in the list, for a cursor: 64 letters, digits and dashes at most, in the order of the names. */
+function placeOf(price: Pick<OwnPrice, 'provider' | 'model'>): string {
+  const key = keyOf(price);
+  return `${key.slice(0, 48).replaceAll(/[^\w-]/g, '-')}--${hash('sha256', key).slice(0, 14)}`;
+}
+
+function isUnconditional({ from, daily, aboveInputTokens }: Rate): boolean {
+  return from === undefined && daily === undefined && aboveInputTokens === undefined;
+}
+
+/** Options by which providers charge more or less than their usual price. */
+const usualTiers: readonly unknown[] = [undefined, 'auto', 'default', 'on_demand', 'standard', 'standard_only'];
+
+function hasOtherPrice(options: GenerateRequest['providerOptions']): boolean {
+  if (options === undefined) return false;
+  const { serviceTier, service_tier: tier = serviceTier, speed } = options;
+  return !usualTiers.includes(tier) || (speed !== undefined && speed !== 'standard');
+}
+
+/** The rates by date, and by the number of input tokens. */
+function inOrder(rates: readonly Rate[]): Rate[] {
+  const since = ({ from }: Rate): number => from?.getTime() ?? Number.MIN_SAFE_INTEGER;
+  const above = ({ aboveInputTokens }: Rate): number => aboveInputTokens ?? 0;
+  return rates.toSorted((one, other) => since(one) - since(other) || above(one) - above(other));
+}
+
+function tooMany(): ProblemError {
+  return new ProblemError('too-many-prices', { detail: `You have already set the prices of ${mostPrices} models.` });
+}

@@ -1,0 +1,59 @@
+import type { Usage } from '../providers/language-model.ts';
+import { roundUp, type NanoDollars } from './money.ts';
+
+/** What the tokens of a model cost, as far as the conditions of the rate hold. Amounts are in 10^-15 dollars a token. */
+export interface Rate {
+  /** Holds from then on. */
+  readonly from?: Date;
+  /** Holds every day in these hours, in seconds from midnight UTC. The end can be smaller: then it is the next day's. */
+  readonly daily?: { readonly start: number; readonly end: number };
+  /** Holds for all tokens of calls with more input tokens. */
+  readonly aboveInputTokens?: number;
+  readonly input: bigint;
+  readonly cachedInput: bigint;
+  readonly cacheWrite: bigint;
+  readonly cacheWrite1h: bigint;
+  readonly output: bigint;
+  /** In addition for each call, in 10^-15 dollars. */
+  readonly call: bigint;
+}
+
+/**
+ * What a call costs.
+ *
+ * @param rates of the model. Of those whose conditions hold, the last one counts.
+ * @param at when the call began
+ * @returns undefined if no rate applies, if the provider did not give the numbers of input and output tokens, or if its
+ *   numbers contradict each other
+ */
+export function costOf<R extends Rate>(
+  rates: readonly R[],
+  usage: Usage,
+  at: Date,
+): { readonly amount: NanoDollars; readonly rate: R } | undefined {
+  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWrite1hInputTokens: hour = 0 } = usage;
+  const { cacheWriteInputTokens: written = hour } = usage;
+  if (inputTokens === undefined || outputTokens === undefined) return undefined;
+  const rate = rates.findLast((one) => applies(one, inputTokens, at));
+  const plain = inputTokens - cachedInputTokens - written;
+  if (rate === undefined || plain < 0 || hour > written) return undefined;
+  const sum =
+    BigInt(plain) * rate.input +
+    BigInt(cachedInputTokens) * rate.cachedInput +
+    BigInt(written - hour) * rate.cacheWrite +
+    BigInt(hour) * rate.cacheWrite1h +
+    BigInt(outputTokens) * rate.output +
+    rate.call;
+  return { amount: roundUp(sum), rate };
+}
+
+function applies({ from, daily, aboveInputTokens }: Rate, inputTokens: number, at: Date): boolean {
+  if (aboveInputTokens !== undefined && inputTokens <= aboveInputTokens) return false;
+  if (from !== undefined && at < from) return false;
+  if (daily === undefined) return true;
+  const { start, end } = daily;
+  const second = (at.getTime() / 1_000) % secondsOfDay;
+  return start <= end ? second >= start && second < end : second >= start || second < end;
+}
+
+const secondsOfDay = 86_400;
