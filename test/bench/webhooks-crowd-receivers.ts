@@ -15,8 +15,8 @@ export interface Reactions {
   readonly hang: number;
 }
 
-/** The receiver, and the time of the request in milliseconds since the epoch. */
-export type Arrival = readonly [index: number, at: number];
+/** The receiver, and the times of the request and of its event, in milliseconds since the epoch. */
+export type Arrival = readonly [index: number, at: number, createdAt: number];
 
 export type CrowdMessage =
   { readonly ports: readonly number[] } | { readonly received: number } | { readonly arrivals: readonly Arrival[] };
@@ -31,8 +31,11 @@ const tell = (message: CrowdMessage): void => void process.send?.(message);
 const listeners = 4;
 const react: RequestListener = (request, response) => {
   const index = Number(request.url?.slice(1));
-  arrivals.push([index, preciseNow()]);
-  request.resume().on('end', () => {
+  const at = preciseNow();
+  let body = '';
+  request.setEncoding('utf8').on('data', (part: string) => (body += part));
+  request.on('end', () => {
+    arrivals.push([index, at, Date.parse((JSON.parse(body) as { createdAt: string }).createdAt)]);
     if (index < reactions.hang) return;
     answered += 1;
     if (index < reactions.failOnce && !failed.has(index)) {

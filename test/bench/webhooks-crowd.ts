@@ -3,27 +3,14 @@
  * receivers that do not answer cost the others, and what the engine costs when nothing happens. Engine, database and
  * receivers run in a process each.
  */
-import { fork } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PagedDatabase } from '../../src/db/pages.ts';
-import { outboxIndex, toOutboxDocuments, type WithOutbox } from '../../src/events/outbox.ts';
-import { serialiseEvent } from '../../src/events/serialise.ts';
-import { createIntegrationDirectory } from '../../src/integrations/directory.ts';
-import { createIntegrationStore, integrationIndexes } from '../../src/integrations/integration-store.ts';
-import { createAddressRule, loopbackNetworks } from '../../src/outbound/address-rules.ts';
-import { createLookUp } from '../../src/outbound/look-up.ts';
-import { system } from '../../src/runtime/system.ts';
-import { createSecretBox } from '../../src/secrets/secret-box.ts';
-import { createWebhooks, webhookIndexes, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
-import { createIndexes, openDatabase } from '../support/database.ts';
-import { silentLog } from '../support/log.ts';
-import type { Arrival, CrowdMessage, Reactions } from './webhooks-crowd-receivers.ts';
-import { preciseNow } from './webhooks-sink.ts';
+import { openDatabase } from '../support/database.ts';
+import type { Arrival } from './webhooks-crowd-receivers.ts';
+import { openCrowd } from './webhooks-crowd-world.ts';
 
 /** Integrations of the comparison, which get the same number of deliveries. */
 const fewIntegrations = 100;
@@ -49,97 +36,24 @@ async function countCommands(uri: string): Promise<{ uri: string; count: () => n
   return { uri: target.href, count: () => count, close: () => server.close() };
 }
 
-function startReceivers() {
-  const child = fork(path.join(import.meta.dirname, 'webhooks-crowd-receivers.ts'));
-  let received = 0;
-  let arrivals = Promise.withResolvers<readonly Arrival[]>();
-  const ports = Promise.withResolvers<readonly number[]>();
-  child.on('message', (message: CrowdMessage) => {
-    if ('ports' in message) ports.resolve(message.ports);
-    else if ('received' in message) received = message.received;
-    else arrivals.resolve(message.arrivals);
-  });
-  return {
-    ports: ports.promise,
-    react(reactions: Partial<Reactions>) {
-      received = 0;
-      child.send({ failOnce: 0, hang: 0, ...reactions });
-    },
-    async until(count: number) {
-      for (const end = performance.now() + waitMs; received < count && performance.now() < end;) await sleep(20);
-      arrivals = Promise.withResolvers();
-      child.send('report');
-      return await arrivals.promise;
-    },
-    close: () => {
-      child.disconnect();
-    },
-  };
-}
-
 /** Measures with a number of integrations, and prints a table. */
 export async function benchCrowd(databaseUri: string, integrations: number): Promise<void> {
   const [everywhere, few, failing] = [randomUUID(), randomUUID(), randomUUID()];
-  const receivers = startReceivers();
   const databaseName = `bench_${randomUUID().slice(0, 8)}`;
-  const database = await openDatabase(databaseUri, databaseName);
-  const orders = database.db.collection<WithOutbox & { _id: string }>('orders');
-  await createIndexes(database, [
-    ...webhookIndexes,
-    integrationIndexes,
-    { collection: 'orders', indexes: [{ ...outboxIndex }] },
-  ]);
-  const store = createIntegrationStore(database);
-  const engineOn = (on: PagedDatabase): Webhooks =>
-    createWebhooks({
-      ...system,
-      database: on,
-      integrations: createIntegrationDirectory(createIntegrationStore(on), createSecretBox(randomBytes(32))),
-      serialise: serialiseEvent,
-      mayConnect: createAddressRule(loopbackNetworks),
-      lookUp: createLookUp(),
-      version: '1.0.0',
-      log: { ...silentLog, debug: () => undefined, error: () => undefined },
-    });
-  const webhooks = engineOn(database);
+  const crowd = await openCrowd(databaseUri, databaseName);
+  const { database, receivers, webhooks, engineOn, place } = crowd;
   const rows: Record<string, string | number>[] = [];
   const print = (what: string, value: number, unit: string): void => {
     console.log(what, value);
     rows.push({ '': what, value: value < 10 ? Math.round(value * 100) / 100 : Math.round(value), unit });
   };
 
-  const add = async (index: number, url: string): Promise<void> => {
-    const at = new Date();
-    await store.insert({
-      id: randomUUID(),
-      name: 'Receiver',
-      url: `${url}/${index}`,
-      eventTypes: ['ORDER_PLACED'],
-      status: 'active',
-      createdAt: at,
-      updatedAt: at,
-      headers: [],
-      secret: undefined,
-      rotation: undefined,
-      finishedRotationId: undefined,
-      disabled: undefined,
-      warning: undefined,
-      locationIds: [everywhere, ...(index < fewIntegrations ? [few] : []), ...(index < mostFailing ? [failing] : [])],
-    });
-  };
-  /** Places orders at a location. @returns when */
-  const place = async (locationId: string, count = 1): Promise<number> => {
-    const documents = Array.from({ length: count }, () => {
-      const id = randomUUID();
-      const data = { itemNames: ['Flat white'], itemTags: ['hot'], total: 420, currency: 'EUR' };
-      const event = { id: randomUUID(), type: 'ORDER_PLACED', targetId: id, data } as const;
-      return { _id: id, outbox: toOutboxDocuments([{ ...event, locationId, createdAt: new Date() }]) };
-    });
-    await orders.insertMany(documents);
-    const at = preciseNow();
-    for (const { _id } of documents) webhooks.relay.nudge('orders', _id);
-    return at;
-  };
+  const add = (index: number): Promise<string> =>
+    crowd.add(index, [
+      everywhere,
+      ...(index < fewIntegrations ? [few] : []),
+      ...(index < mostFailing ? [failing] : []),
+    ]);
   /** Through a connection that counts, which the other measurements do without. */
   const idleOperations = async (): Promise<number> => {
     const counted = await countCommands(databaseUri);
@@ -164,11 +78,8 @@ export async function benchCrowd(databaseUri: string, integrations: number): Pro
   const after = (start: number, arrivals: readonly Arrival[]): number[] => arrivals.map(([, at]) => at - start);
 
   try {
-    const ports = await receivers.ports;
     for (let index = 0; index < integrations; index += 50) {
-      const some = Array.from({ length: Math.min(50, integrations - index) }, (_, offset) =>
-        add(index + offset, `http://127.0.0.1:${ports[(index + offset) % ports.length]}`),
-      );
+      const some = Array.from({ length: Math.min(50, integrations - index) }, (_, offset) => add(index + offset));
       await Promise.all(some);
     }
     print('idle', await idleOperations(), 'database operations/s');
@@ -232,9 +143,6 @@ export async function benchCrowd(databaseUri: string, integrations: number): Pro
     print('  missing', integrations - dead - living.length, '');
     console.table(rows);
   } finally {
-    await webhooks.stop(0);
-    await database.db.dropDatabase();
-    await database.close();
-    receivers.close();
+    await crowd.close();
   }
 }

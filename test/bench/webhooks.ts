@@ -8,6 +8,7 @@
  *
  *     npm run bench:webhooks -- --seconds 10 --fan-out 1,5 --intake http,rules
  *     npm run bench:webhooks -- --integrations 10000     see webhooks-crowd.ts
+ *     npm run bench:webhooks -- --waiting 100000         see webhooks-backlog.ts
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -27,6 +28,7 @@ import { checkSetting, fastEngine, startDatabaseServer } from '../support/databa
 import { openDatabase } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
 import { startFlags } from '../support/start-flags.ts';
+import { benchBacklog } from './webhooks-backlog.ts';
 import { benchCrowd } from './webhooks-crowd.ts';
 import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
 import type { ServiceAnswer, ServiceRequest } from './webhooks-service.ts';
@@ -40,6 +42,7 @@ const { values } = parseArgs({
     intake: { type: 'string', default: 'http,rules' },
     'cpu-prof': { type: 'string' },
     integrations: { type: 'string' },
+    waiting: { type: 'string' },
   },
 });
 const seconds = Number(values.seconds);
@@ -295,6 +298,7 @@ try {
   );
   console.log(`Database: ${database.engine}, on the same machine; latencies from acknowledgment to verified arrival`);
   if (values.integrations !== undefined) await benchCrowd(database.uri, Number(values.integrations));
+  if (values.waiting !== undefined) await benchBacklog(database.uri, Number(values.waiting));
   const rows: Record<string, string | number>[] = [];
   const round = (value: number): number => (value < 10 ? Math.round(value * 100) / 100 : Math.round(value));
   const line = (what: string, fanOut: number, measured: Measured): Record<string, string | number> => ({
@@ -309,7 +313,8 @@ try {
     'service CPU ms/delivery': round(measured.serviceCpu),
     'database CPU ms/delivery': round(measured.databaseCpu),
   });
-  const fanOuts = values.integrations === undefined ? values['fan-out'].split(',').map(Number) : [];
+  const isOther = values.integrations !== undefined || values.waiting !== undefined;
+  const fanOuts = isOther ? [] : values['fan-out'].split(',').map(Number);
   for (const fanOut of fanOuts) {
     const bare = await benchTransport(fanOut);
     const { deliveriesPerSecond, p50, p99 } = bare;

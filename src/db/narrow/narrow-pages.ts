@@ -9,7 +9,7 @@
  * - A range of an indexed field behind the equalities that precede it in the same index: 200 documents 10, 600 18,
  *   2,000 56. This is the only shape that stays narrow.
  * - The same range of 600 with one more condition in the filter: 600, because its planner then uses one field. In an
- *   aggregation, put that condition into a second `$match`; MongoDB merges the two.
+ *   aggregation, put that condition into a second `$match`; MongoDB and the Rust server merge the two, but not across a `$limit`.
  * - `count` walks the whole collection and `hint`, `min` and `max` the whole index. A range of `_id` walks the
  *   collection. An aggregation that counts reads what its first `$match` matches.
  * - `_id` with `$in`: 100 ids 12; 1,000 ids 740, because it grows with the square.
@@ -375,7 +375,8 @@ async function sampleTimes<T extends Stored>(source: Source<T>, rest?: Document)
     ...sampled.further,
     ...(rest === undefined ? [] : [rest]),
   ];
-  const stages = [...filters.map((filter) => ({ $match: filter })), { $project: { _id: 0, [time]: 1 } }];
+  const conditions = filters.flatMap((filter, index) => [...(index === 0 ? [] : [apart]), { $match: filter }]);
+  const stages = [...conditions, { $project: { _id: 0, [time]: 1 } }];
   const found = await read(() => collection.aggregate<T>(stages).toArray());
   return found.map((document) => (document[time] as Date).getTime());
 }
@@ -420,10 +421,13 @@ async function* latestParts<T extends Stored>(source: Source<T>): AsyncGenerator
   yield (await cut({ ...source, span: { since: first, until: left } })).reverse();
 }
 
+/** More than all documents. Between two conditions, it keeps the server from joining them to one with another index. */
+const apart = { $limit: 2 ** 31 - 1 };
+
 /** What a list matches in one part of its span, as the stages of an aggregation. */
 export function matching<T extends Stored>({ where, time, rest }: Source<T>, part: Span | undefined): Document[] {
   const isRestricted = rest !== undefined && Object.keys(rest).length > 0;
-  return [{ $match: { ...where, ...within(time, part) } }, ...(isRestricted ? [{ $match: rest }] : [])];
+  return [{ $match: { ...where, ...within(time, part) } }, ...(isRestricted ? [apart, { $match: rest }] : [])];
 }
 
 /** The documents of a part by id and time, in no order. Served by the index alone unless there is a `rest`. */

@@ -101,15 +101,15 @@ export function withSamples(db: Db): Db {
 }
 
 function markingSamples(collection: Collection, all: readonly Samples[]): Collection {
-  const marked = (document: Document): Document => ({
-    ...document,
-    ...Object.fromEntries(
-      all
-        .filter(({ isSample: decide = ({ _id }) => isSample(String(_id)) }) => decide(document))
-        .map((samples) => [samples.field, markOf(samples, document)] as const)
-        .filter(([, mark]) => mark !== undefined),
-    ),
-  });
+  const marked = (document: Document): Document => {
+    let result = document;
+    for (const samples of all) {
+      const { isSample: decide = hasSampleId } = samples;
+      const mark = decide(document) ? markOf(samples, document) : undefined;
+      if (mark !== undefined) result = { ...result, [samples.field]: mark };
+    }
+    return result;
+  };
   const unmarked = (update: Document): Document => {
     const unset = update['$unset'] as Document | undefined;
     const gone = all.filter(({ group }) => group !== undefined && unset !== undefined && group in unset);
@@ -149,6 +149,10 @@ function overriding<T extends object>(target: T, methods: Readonly<Record<string
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
+}
+
+function hasSampleId({ _id }: Document): boolean {
+  return isSample(String(_id));
 }
 
 function isSample(id: string): boolean {
