@@ -30,6 +30,10 @@ export const problems = {
     "status": 403,
     "title": "No authority"
   },
+  "beyond-limits": {
+    "status": 403,
+    "title": "Beyond the limits of the key"
+  },
   "cross-origin": {
     "status": 403,
     "title": "Cross-origin request"

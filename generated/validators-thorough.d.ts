@@ -104,6 +104,8 @@ export const listApiKeysParameters: ValidateFunction;
 export const createApiKeyParameters: ValidateFunction;
 export const createApiKeyBody: ValidateFunction;
 export const getApiKeyParameters: ValidateFunction;
+export const updateApiKeyParameters: ValidateFunction;
+export const updateApiKeyBody: ValidateFunction;
 export const revokeApiKeyParameters: ValidateFunction;
 export const getServiceInfoParameters: ValidateFunction;
 export const getLivenessParameters: ValidateFunction;

@@ -73,7 +73,11 @@ const commonAnswers = [
 ];
 
 const succeeds = ({ status }) => status.startsWith('2');
-const isCounted = ({ status, operation }) => needsKey(operation) && !['401', '403', 'default'].includes(status);
+/** A request without the scope of its operation is not counted. Other reasons for a 403 are found later. */
+const isCounted = ({ status, operation, types }) =>
+  needsKey(operation) &&
+  !['401', 'default'].includes(status) &&
+  (status !== '403' || types.some((type) => type !== 'insufficient-scope'));
 /** Whoever can compare the state of a resource gets it, but not from the operation that deletes the resource. */
 const showsState = ({ operation, method }) =>
   takes(operation, 'IfNoneMatch') || (takes(operation, 'IfMatch') && method !== 'delete');

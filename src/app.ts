@@ -45,6 +45,7 @@ import { createOrdersFeature, ordersIndexes } from './orders/feature.ts';
 import { createAddressRule, parseNetwork } from './outbound/address-rules.ts';
 import type { LookUp } from './outbound/look-up.ts';
 import { createPromptFeature, promptsIndexes } from './prompts/feature.ts';
+import { limitToReach } from './prompts/limited-operations.ts';
 import { providerOperations } from './providers/provider-operations.ts';
 import type { ProviderRegistry } from './providers/provider.ts';
 import type { Clock } from './runtime/clock.ts';
@@ -155,7 +156,7 @@ export function createApp(dependencies: AppDependencies): App {
     config,
     version,
     log,
-    onRevoked: (ids) => {
+    onChanged: (ids) => {
       sessions.forget(ids);
     },
   });
@@ -286,7 +287,7 @@ export function createApp(dependencies: AppDependencies): App {
       })
     : undefined;
   const application = createRouter(
-    handlers,
+    limitToReach(handlers, prompts),
     {
       authenticate: (caller) => sessions.authenticate(caller),
       rateLimiter: createRateLimiter(config.http.rateLimit),

@@ -49,6 +49,23 @@ describe('the guide "Stream answers"', () => {
   });
 });
 
+describe('the guide "Limits of keys"', () => {
+  it('creates a key that reaches one prompt', async () => {
+    const blocks = readBlocks(await readGuide('61-limits-of-keys.md'));
+    const service = await startTestService();
+    for (const slug of ['summarise-support-ticket', 'other']) {
+      const body = { name: slug, messages: [{ role: 'user', content: 'Hello' }], selected_provider: 'echo' };
+      await service.call('POST', '/api/v1/prompts', { body });
+    }
+    const key = keyIn(await perform(findBlock(blocks, 'sh', '"limits"'), service.url, service.adminKey));
+    const invoke = (slug: string): ReturnType<typeof service.call> =>
+      service.call('POST', `/api/v1/prompts/${slug}/invoke`, { key, body: {} });
+    expect((await invoke('summarise-support-ticket')).headers['ratelimit-policy']).toBe('"key";q=60;w=60');
+    expect((await invoke('other')).status).toBe(404);
+    await service.close();
+  });
+});
+
 describe('the guide "Deploy"', () => {
   it('makes every password that compose.yaml requires', async () => {
     const blocks = readBlocks(await readGuide('2-deploy.md'));

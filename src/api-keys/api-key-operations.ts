@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import { requireUnchanged } from '../editing/read-only-fields.ts';
 import { ifMatchRevision } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
@@ -11,7 +12,7 @@ import { defined } from '../runtime/objects.ts';
 type Schemas = components['schemas'];
 type ApiKeyOperations = Pick<
   OperationHandlers,
-  'getCurrentApiKey' | 'createApiKey' | 'listApiKeys' | 'getApiKey' | 'revokeApiKey'
+  'getCurrentApiKey' | 'createApiKey' | 'listApiKeys' | 'getApiKey' | 'updateApiKey' | 'revokeApiKey'
 >;
 
 const path = '/api/v1/api-keys';
@@ -24,9 +25,10 @@ export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOpera
 
   return {
     async createApiKey({ body, context }) {
-      const { name, scopes } = body;
+      const { name, scopes, limits } = body;
       const expiresAt = toInstant(body.expires_at);
-      const { record, key } = await apiKeys.create({ name, scopes, expiresAt }, context.principal);
+      const request = { name, scopes, expiresAt, limits: limits ?? undefined };
+      const { record, key } = await apiKeys.create(request, context.principal);
       return {
         status: 201,
         headers: { Location: `${path}/${record.id}` },
@@ -39,6 +41,13 @@ export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOpera
     listApiKeys: (input) => answerPage(input, () => apiKeys.list(input.query.status), toApiKey),
     async getApiKey({ path: { id } }) {
       const key = await apiKeys.get(id);
+      return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
+    },
+    async updateApiKey({ path: { id }, headers, body, context }) {
+      const { status: _, last_used_at: __, ...fixed } = apiKeyFields.others(body) as Partial<Schemas['ApiKey']>;
+      const precondition = (present: StoredApiKey): boolean =>
+        ifMatchRevision(headers['If-Match'], present) && requireUnchanged(fixed, toApiKey(present));
+      const key = await apiKeys.change(id, apiKeyFields.readChange(body), context.principal, precondition);
       return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
     },
     async revokeApiKey({ path: { id }, query: { descendants = 'keep' }, headers, context }) {

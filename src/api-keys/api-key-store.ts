@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Filter } from 'mongodb';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase } from '../db/pages.ts';
@@ -5,7 +6,7 @@ import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocumen
 import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
-import { apiKeyFields, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
+import { apiKeyFields, type ApiKeyChange, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
 
 export interface ApiKeyStore {
   /** False if a key with this id already exists. */
@@ -14,6 +15,8 @@ export interface ApiKeyStore {
   /** Newest first. @param status only those that have it at this time */
   list(status: ApiKeyStatus | undefined, at: Date): Listing<StoredApiKey>;
   isEmpty(): Promise<boolean>;
+  /** @throws {ProblemError} precondition-failed */
+  change(id: string, change: ApiKeyChange, precondition: Precondition<StoredApiKey>): Promise<StoredApiKey | undefined>;
   /** Sets the time of revocation, once. @throws {ProblemError} precondition-failed unless it is already revoked */
   revoke(id: string, at: Date, precondition?: Precondition<StoredApiKey>): Promise<StoredApiKey | undefined>;
   /** Revokes some of a key's descendants. @returns their ids; empty if all are revoked */
@@ -62,6 +65,18 @@ export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
       }),
     async isEmpty() {
       return (await read(() => keys.findOne({}, { projection: { _id: 1 } }))) === null;
+    },
+    async change(id, change, precondition) {
+      for (;;) {
+        const key = await find(id);
+        if (key === undefined) return undefined;
+        requireMatch(key, precondition);
+        const next = { ...key, ...change };
+        if (isDeepStrictEqual(next, key)) return key;
+        const update = apiKeyFields.toUpdate(change);
+        const changed = await compareAndSet(keys, { id, revision: key.revision, change: update });
+        if (changed.outcome === 'done') return { ...next, revision: changed.revision };
+      }
     },
     async revoke(id, at, precondition = () => true) {
       for (;;) {

@@ -1,11 +1,22 @@
 import type { Scope } from '../../generated/operations.ts';
 import type { components } from '../../generated/types.ts';
-import { fields, hidden, made, type Difference, type None, type Shown, type Thing } from '../fields/fields.ts';
-import { list, moment, same, text } from '../fields/kinds.ts';
+import {
+  changeable,
+  fields,
+  hidden,
+  made,
+  type Change,
+  type Difference,
+  type None,
+  type Shown,
+  type Thing,
+} from '../fields/fields.ts';
+import { json, list, moment, same, text } from '../fields/kinds.ts';
+import type { ApiKeyLimits } from './limits.ts';
 
 export const apiKeyFields = fields({
   id: made(text),
-  name: made(text),
+  name: changeable(text),
   scopes: made(list(same<Scope>())),
   /** SHA-256 of the secret part, in hex. The secret itself is not stored. */
   secretHash: hidden(text),
@@ -18,12 +29,17 @@ export const apiKeyFields = fields({
   expiresAt: made(moment, { optional: true }),
   lastUsedAt: made(moment, { optional: true }),
   revokedAt: made(moment, { optional: true }),
+  /** Its own. Those of the keys in its chain hold as well. */
+  limits: changeable(json<ApiKeyLimits>(), { optional: true }),
 });
 
 /** A stored API key. */
 export interface StoredApiKey extends Thing<typeof apiKeyFields.table> {
   readonly revision: number;
 }
+
+/** What can be changed of a key. */
+export type ApiKeyChange = Change<typeof apiKeyFields.table>;
 
 /** A revoked key has the status `revoked` even if it has also expired. */
 export type ApiKeyStatus = 'active' | 'expired' | 'revoked';

@@ -3,7 +3,7 @@ import type { Scope } from '../../generated/operations.ts';
 import type { Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Listing } from '../lists/listing.ts';
-import type { ApiKeyStatus, StoredApiKey } from './api-key.ts';
+import type { ApiKeyChange, ApiKeyStatus, NewApiKey, StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
 import { unauthenticated } from './unauthenticated.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -21,10 +21,12 @@ export const administratorId = 'administrator';
 /** The id of the key that the first start creates. It is fixed, so that only one of several first starts succeeds. */
 export const firstKeyId = '00000000-0000-4000-8000-000000000001';
 
-/** The key that creates or revokes another. */
+/** The key that creates, changes or revokes another. */
 export interface ActingKey {
   readonly keyId: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** Undefined without limits, its own and those of the keys that led to it. */
+  readonly reach?: object | undefined;
 }
 
 /** A revoked key, with the numbers of its descendants. */
@@ -36,16 +38,17 @@ export interface RevokedApiKey {
   readonly activeDescendants: number;
 }
 
-/** Creating, reading and revoking API keys. */
+/** Creating, reading, changing and revoking API keys. */
 export interface ApiKeys {
   /**
-   * Creates a key. It can only have scopes of its creator, and expires at the latest with its creator.
+   * Creates a key. It can only have scopes of its creator, and expires at the latest with its creator. It can have any
+   * limits, because those of its creator hold as well.
    * @throws {ProblemError} insufficient-scope for a scope that the creator lacks; invalid-request for an expiry in the
    *   past or after the creator's; no-authority if the creator's chain of keys is too long; unauthenticated if it was
    *   revoked
    */
   create(
-    request: { name: string; scopes: readonly Scope[]; expiresAt: Date | undefined },
+    request: Pick<NewApiKey, 'name' | 'scopes' | 'expiresAt' | 'limits'>,
     maker: ActingKey,
   ): Promise<CreatedApiKey>;
   describe(acting: ActingKey): Promise<{ readonly expiresAt: Date | undefined; readonly isAdministrator: boolean }>;
@@ -54,6 +57,16 @@ export interface ApiKeys {
   /** Newest first. @param status only those that have it now */
   list(status: ApiKeyStatus | undefined): Listing<StoredApiKey>;
   statusOf(key: StoredApiKey): ApiKeyStatus;
+  /**
+   * Changes name and limits. No key can change its own limits, or those of a key that led to it.
+   * @throws {ProblemError} api-key-not-found, no-authority, precondition-failed, and what the precondition throws
+   */
+  change(
+    id: string,
+    change: ApiKeyChange,
+    changer: ActingKey,
+    precondition: Precondition<StoredApiKey>,
+  ): Promise<StoredApiKey>;
   /**
    * Revokes a key, and its descendants if asked to; revoking it again changes nothing.
    * @throws {ProblemError} api-key-not-found, no-authority, precondition-failed unless it is already revoked
@@ -72,15 +85,16 @@ export interface ApiKeysOptions {
   readonly clock: Clock;
   readonly random: Random;
   /**
-   * Called immediately for revocations in this process. Other processes notice them when their cached copies expire.
+   * Called immediately for keys that were changed or revoked in this process. Other processes notice it when their
+   * cached copies expire.
    */
-  readonly onRevoked?: (ids: ReadonlySet<string>) => void;
+  readonly onChanged?: (ids: ReadonlySet<string>) => void;
 }
 
 /** The longest chain of keys that were created by one another, because each key stores the chain. */
 const maxAncestors = 16;
 
-export function createApiKeys({ store, allScopes, clock, random, onRevoked }: ApiKeysOptions): ApiKeys {
+export function createApiKeys({ store, allScopes, clock, random, onChanged }: ApiKeysOptions): ApiKeys {
   /** The current state of the acting key; `undefined` for the one from configuration. */
   const readActing = async ({ keyId }: ActingKey): Promise<StoredApiKey | undefined> => {
     if (keyId === administratorId) return undefined;
@@ -91,26 +105,32 @@ export function createApiKeys({ store, allScopes, clock, random, onRevoked }: Ap
   };
 
   /** The first key stays an administrator key when a release adds a scope that it does not have. */
-  const isAdministrator = ({ keyId, scopes }: ActingKey, stored: StoredApiKey | undefined): boolean =>
-    keyId === administratorId ||
-    keyId === firstKeyId ||
-    (stored?.expiresAt === undefined && allScopes.every((scope) => scopes.has(scope)));
+  const isAdministrator = ({ keyId, scopes, reach }: ActingKey, stored: StoredApiKey | undefined): boolean =>
+    reach === undefined &&
+    (keyId === administratorId ||
+      keyId === firstKeyId ||
+      (stored?.expiresAt === undefined && allScopes.every((scope) => scopes.has(scope))));
 
   const mayRevoke = (revoker: ActingKey, stored: StoredApiKey | undefined, target: StoredApiKey): boolean =>
     target.id === revoker.keyId || target.ancestors.includes(revoker.keyId) || isAdministrator(revoker, stored);
+
+  const mayChange = (changer: ActingKey, stored: StoredApiKey | undefined, target: StoredApiKey): boolean =>
+    target.id !== changer.keyId &&
+    stored?.ancestors.includes(target.id) !== true &&
+    (target.ancestors.includes(changer.keyId) || isAdministrator(changer, stored));
 
   const revokeDescendants = async (id: string): Promise<number> => {
     let count = 0;
     for (;;) {
       const revoked = await store.revokeDescendants(id, clock.now());
       if (revoked.length === 0) return count;
-      onRevoked?.(new Set(revoked));
+      onChanged?.(new Set(revoked));
       count += revoked.length;
     }
   };
 
   return {
-    async create({ name, scopes, expiresAt }, maker) {
+    async create({ name, scopes, expiresAt, limits }, maker) {
       const lacking = scopes.filter((scope) => !maker.scopes.has(scope));
       if (lacking.length > 0) {
         throw new ProblemError('insufficient-scope', {
@@ -132,7 +152,7 @@ export function createApiKeys({ store, allScopes, clock, random, onRevoked }: Ap
         );
       }
       const { key, id, secretHash } = mintKey(random.uuid());
-      const record = { id, name, scopes, secretHash, createdAt, expiresAt: expiresAt ?? end, ancestors };
+      const record = { id, name, scopes, secretHash, createdAt, expiresAt: expiresAt ?? end, ancestors, limits };
       await store.insert(record);
       try {
         // A revocation with descendants marks the key first and searches for descendants afterwards. So either it finds
@@ -157,6 +177,18 @@ export function createApiKeys({ store, allScopes, clock, random, onRevoked }: Ap
       if (revokedAt !== undefined) return 'revoked';
       return expiresAt !== undefined && expiresAt <= clock.now() ? 'expired' : 'active';
     },
+    async change(id, change, changer, precondition) {
+      const stored = await readActing(changer);
+      const target = (await store.find(id)) ?? missing();
+      if (!mayChange(changer, stored, target)) {
+        throw noAuthority(
+          'A key can change only its descendants. An administrator key can change any key but itself and the keys that led to it.',
+        );
+      }
+      const key = (await store.change(id, change, precondition)) ?? missing();
+      onChanged?.(new Set([id]));
+      return key;
+    },
     async revoke(id, revoker, descendants, precondition) {
       const stored = await readActing(revoker);
       const target = (await store.find(id)) ?? missing();
@@ -164,7 +196,7 @@ export function createApiKeys({ store, allScopes, clock, random, onRevoked }: Ap
         throw noAuthority('A key can revoke only itself and its descendants. An administrator key can revoke any key.');
       }
       const key = (await store.revoke(id, clock.now(), precondition)) ?? missing();
-      onRevoked?.(new Set([id]));
+      onChanged?.(new Set([id]));
       const revokedDescendants = descendants === 'revoke' ? await revokeDescendants(id) : 0;
       return { key, revokedDescendants, activeDescendants: await store.countActiveDescendants(id, clock.now()) };
     },

@@ -7,6 +7,8 @@ import { administratorId, firstKeyId, hashSecret } from './api-keys.ts';
 import type { RefusedKeys } from './refused-keys.ts';
 import type { StoredApiKey } from './api-key.ts';
 import type { ApiKeyStore } from './api-key-store.ts';
+import type { Reach } from '../limits/reach.ts';
+import { reachOf, tagsOf, type BoundTags } from './limits.ts';
 import { effectiveScopes } from './scopes.ts';
 import { unauthenticated } from './unauthenticated.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -16,6 +18,10 @@ export interface AuthenticatedKey {
   readonly keyId: string;
   readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** Undefined without limits. */
+  readonly reach: Reach | undefined;
+  /** Tags of everything that it invokes. */
+  readonly tags: BoundTags | undefined;
 }
 
 /** The parts of a request that authentication reads. */
@@ -28,6 +34,8 @@ export interface Caller {
 /** A key as it was when it was last looked up, at most 5 seconds ago. */
 export interface CurrentKey {
   readonly principal: AuthenticatedKey;
+  /** Its id, and those of the keys that led to it. */
+  readonly chain: readonly string[];
   /** SHA-256 of the secret part, in hex; of the whole key for the one from configuration. */
   readonly secretHash: string;
   /** In milliseconds since the epoch. */
@@ -49,7 +57,7 @@ export interface Authentication {
   authenticateKey(key: string, caller: Caller): Promise<AuthenticatedKey>;
   /** @throws {ProblemError} unauthenticated if no key has this id, or it was revoked; not if it has expired */
   findKey(id: string): Promise<CurrentKey>;
-  /** Removes keys from the cache. */
+  /** Removes keys, and the keys that they led to, from the cache. */
   forget(ids: ReadonlySet<string>): void;
 }
 
@@ -65,7 +73,7 @@ export interface AuthenticationOptions {
   readonly clock: Clock;
 }
 
-/** A revocation applies in all processes within this time, in milliseconds. */
+/** A revocation, or a change of limits, applies in all processes within this time, in milliseconds. */
 const cacheMs = 5_000;
 /** Minimum time between two writes of a key's last use, in milliseconds. */
 const touchMs = 60_000;
@@ -73,7 +81,13 @@ const keyForm = /^pgw_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a
 
 export function createAuthentication(options: AuthenticationOptions): Authentication {
   const { store, adminKey, allScopes, refusedKeys, onError, clock } = options;
-  const administrator: AuthenticatedKey = { keyId: administratorId, name: 'administrator', scopes: allScopes };
+  const administrator: AuthenticatedKey = {
+    keyId: administratorId,
+    name: 'administrator',
+    scopes: allScopes,
+    reach: undefined,
+    tags: undefined,
+  };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
   const lookUps = new LRUCache<string, LookUp>({ max: 10_000 });
   /**
@@ -105,14 +119,34 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     return fresh;
   };
 
-  const current = (key: StoredApiKey, until: number): CurrentKey => {
+  /**
+   * A key as it is now, with what follows from the keys that led to it.
+   * @param check throws unless it is the right key, before others are read
+   */
+  const find = async (id: string, check: (key: StoredApiKey | undefined) => StoredApiKey): Promise<CurrentKey> => {
+    const before = forgotten;
+    const own = lookUp(id);
+    const key = check(await own.key);
+    // Few keys create the others, so these are nearly always in the cache. Their limits hold although they are revoked.
+    const makers = key.ancestors.filter((maker) => maker !== administratorId).map(lookUp);
+    const above = (await Promise.all(makers.map((maker) => maker.key))).filter((maker) => maker !== undefined);
+    // A revocation or a change may have happened since the reads.
+    if (forgotten !== before) return await find(id, check);
     if (key.revokedAt !== undefined) throw unauthenticated('The API key was revoked.');
-    const { id, name, scopes, secretHash, expiresAt } = key;
+    const { name, scopes, ancestors, secretHash, expiresAt } = key;
+    const limited = [...above, key];
     return {
-      // The first key gets the scopes that later releases add; otherwise no key could grant them.
-      principal: { keyId: id, name, scopes: id === firstKeyId ? allScopes : effectiveScopes(scopes) },
+      principal: {
+        keyId: id,
+        name,
+        // The first key gets the scopes that later releases add; otherwise no key could grant them.
+        scopes: id === firstKeyId ? allScopes : effectiveScopes(scopes),
+        reach: reachOf(limited),
+        tags: tagsOf(limited),
+      },
+      chain: [...ancestors, id],
       secretHash,
-      until,
+      until: Math.min(own.until, ...makers.map(({ until }) => until)),
       expiresAt: expiresAt?.getTime() ?? Infinity,
       touch() {
         touch(id);
@@ -120,22 +154,15 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     };
   };
 
-  const find = async (id: string): Promise<{ key: StoredApiKey | undefined; until: number }> => {
-    const before = forgotten;
-    const { key, until } = lookUp(id);
-    const found = await key;
-    // A revocation may have happened since the read.
-    return forgotten === before ? { key: found, until } : await find(id);
-  };
-
   const verify = async (token: string): Promise<CurrentKey> => {
     const [, a, b, c, d, e, secret] = keyForm.exec(token) ?? [];
     if (secret === undefined) throw unauthenticated('The API key is not valid.');
-    const { key, until } = await find(`${a}-${b}-${c}-${d}-${e}`);
-    // Also compared for an unknown id, so that the response time does not reveal which ids exist.
-    const matches = sameHash(hashSecret(secret), key?.secretHash ?? '0'.repeat(64));
-    if (!matches || key === undefined) throw unauthenticated('The API key is not valid.');
-    return current(key, until);
+    return await find(`${a}-${b}-${c}-${d}-${e}`, (key) => {
+      // Also compared for an unknown id, so that the response time does not reveal which ids exist.
+      const matches = sameHash(hashSecret(secret), key?.secretHash ?? '0'.repeat(64));
+      if (!matches || key === undefined) throw unauthenticated('The API key is not valid.');
+      return key;
+    });
   };
 
   /**
@@ -182,20 +209,23 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
         const until = clock.monotonic() + cacheMs;
         return {
           principal: administrator,
+          chain: [administratorId],
           secretHash: adminHash,
           until,
           expiresAt: Infinity,
           touch: () => undefined,
         };
       }
-      const { key, until } = await find(id);
-      if (key === undefined) throw unauthenticated('The API key is not valid.');
-      return current(key, until);
+      return await find(id, (key) => {
+        if (key === undefined) throw unauthenticated('The API key is not valid.');
+        return key;
+      });
     },
     forget(ids) {
       forgotten += 1;
       for (const id of ids) lookUps.delete(id);
-      for (const [digest, { principal }] of verified.entries()) if (ids.has(principal.keyId)) verified.delete(digest);
+      for (const [digest, { chain }] of verified.entries())
+        if (chain.some((id) => ids.has(id))) verified.delete(digest);
     },
   };
 }

@@ -16,13 +16,13 @@ export interface ApiKeyFeatureOptions {
   readonly config: Pick<Config, 'http' | 'security'>;
   readonly version: string;
   readonly log: Logger;
-  /** Called with the ids of keys that are no longer valid. */
-  readonly onRevoked: (ids: ReadonlySet<string>) => void;
+  /** Called with the ids of keys that were changed or revoked. */
+  readonly onChanged: (ids: ReadonlySet<string>) => void;
 }
 
 export function createApiKeyFeature(
   { database, clock, random }: Basis,
-  { config, version, log, onRevoked }: ApiKeyFeatureOptions,
+  { config, version, log, onChanged }: ApiKeyFeatureOptions,
 ) {
   const store = createApiKeyStore(database);
   const refusedKeys = createRefusedKeys(config.http.refusedKeysLimit);
@@ -41,9 +41,9 @@ export function createApiKeyFeature(
     random,
     store,
     allScopes,
-    onRevoked: (ids) => {
+    onChanged: (ids) => {
       authentication.forget(ids);
-      onRevoked(ids);
+      onChanged(ids);
     },
   });
   return { store, apiKeys, authentication, refusedKeys, operations: apiKeyOperations(apiKeys, version) };

@@ -29,6 +29,7 @@ export async function ensureFirstKey({ store, allScopes, print, clock }: FirstKe
     ancestors: [],
     createdAt: clock.now(),
     expiresAt: undefined,
+    limits: undefined,
   };
   const created = await store.insert(record);
   if (!created) {

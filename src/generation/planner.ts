@@ -2,14 +2,23 @@ import { ProblemError } from '../errors/problem-error.ts';
 import { requireUsable } from '../prompts/content-rules.ts';
 import type { Fallback, Overrides, PromptContent, PromptGeneration } from '../prompts/prompt.ts';
 import type { Prompts, VersionSelection } from '../prompts/prompts.ts';
+import type { Reach } from '../limits/reach.ts';
 import type { GenerateRequest, Message } from '../providers/language-model.ts';
 import { findImageMistakes } from '../providers/images.ts';
 import { selectProviderOptions } from '../providers/provider-options.ts';
 import type { ProviderRegistry, Unsupported } from '../providers/provider.ts';
 import { withOverrides } from './overrides.ts';
+import { withHeldOutput, withOutputLimit } from './output-limit.ts';
 import type { Known, Plan, Target } from './plan.ts';
 import { renderPrompt } from './render-prompt.ts';
-import { requireProvider, requireProviders, selectModel, withFallbacks, type SelectedModel } from './select-targets.ts';
+import {
+  requireProvider,
+  requireProviders,
+  requireReachable,
+  selectModel,
+  withFallbacks,
+  type SelectedModel,
+} from './select-targets.ts';
 import { findUnsupported, supportedTargets, type TargetLimits, type UnsupportedPolicy } from './supported.ts';
 
 interface StoredPrompt extends VersionSelection {
@@ -18,6 +27,8 @@ interface StoredPrompt extends VersionSelection {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   /** What happens if a provider cannot do something. Refused if left out. */
   readonly unsupported?: UnsupportedPolicy | undefined;
+  /** What the caller may reach; undefined without limits. */
+  readonly reach: Reach | undefined;
   /** Called with the version, and with the selected provider and model, as soon as they are known. */
   readonly note: (known: Known) => void;
 }
@@ -45,6 +56,8 @@ export interface DirectRequest {
   readonly provider: string;
   readonly request: GenerateRequest;
   readonly unsupported?: UnsupportedPolicy | undefined;
+  /** What the caller may reach; undefined without limits. */
+  readonly reach: Reach | undefined;
 }
 
 /** A plan that uses a stored prompt. */
@@ -74,7 +87,10 @@ interface Draft extends Omit<Preview, 'limits'>, Pick<Plan, 'retries'> {
   readonly pointerOf: (member: string) => string;
 }
 
-/** Decides what is sent to whom, and checks it. Nothing is sent. */
+/**
+ * Decides what is sent to whom, and checks it. Nothing is sent. What the caller may reach is checked here for every path
+ * to a provider.
+ */
 export interface Planner {
   /**
    * A stored prompt, with overrides.
@@ -82,7 +98,7 @@ export interface Planner {
    * @throws {ProblemError} In this order: prompt-not-found, version-not-found, unknown-label; missing-variables,
    *   unknown-variables, rendered-prompt-too-large; inconsistent-content, unknown-provider, invalid-provider-option,
    *   invalid-schema of an override; no-provider-selected, unknown-provider, provider-not-configured, also of the
-   *   fallbacks; those of `messages`; image-not-allowed; unsupported-by-provider
+   *   fallbacks; beyond-limits; those of `messages`; image-not-allowed; unsupported-by-provider
    */
   fromPrompt(request: PromptRequest): Promise<PromptPlan>;
   /** The same without asking whether the targets can do it. @throws {ProblemError} all but unsupported-by-provider */
@@ -96,8 +112,8 @@ export interface Planner {
   /**
    * A request to a provider, without a stored prompt. Its answer is not checked, so its JSON Schemas can be any.
    *
-   * @throws {ProblemError} unknown-provider, provider-not-configured; inconsistent-content, invalid-provider-option;
-   *   image-not-allowed; unsupported-by-provider
+   * @throws {ProblemError} unknown-provider, provider-not-configured; beyond-limits; inconsistent-content,
+   *   invalid-provider-option; image-not-allowed; unsupported-by-provider
    */
   direct(request: DirectRequest): Promise<Plan>;
 }
@@ -120,14 +136,14 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
 
   const draft = async (request: PromptRequest): Promise<Draft> => {
     const { prompt, content: stored, messages, unknownVariables } = await render(request);
-    const { overrides = {}, checksSchemas } = request;
+    const { overrides = {}, checksSchemas, reach } = request;
     const content = withOverrides(stored, overrides, { isKnownProvider, checksSchemas });
-    const selected = selectModel(providers, stored, request);
+    const selected = selectModel(providers, stored, request, reach);
     request.note({ provider: selected.provider.id, model: selected.model });
-    const selection = withFallbacks(providers, selected, content.fallbacks);
+    const selection = withFallbacks(providers, selected, content.fallbacks, { requested: overrides.fallbacks, reach });
     const { messages: appended = [] } = request;
     const all = [...messages, ...(typeof appended === 'function' ? appended() : appended)];
-    const targets = selection.map((target) => toTarget(target, all, content));
+    const targets = selection.map((target) => toTarget(target, all, content, reach));
     const pointerOf = (member: string): string => pointerTo(member, messages.length);
     requireAllowedImages(targets, pointerOf);
     const limits = await findUnsupported(targets);
@@ -138,15 +154,16 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
     async preview(request) {
       const { prompt, content, limits, unknownVariables } = await draft(request);
       const targets = limits.map(async (limit) => {
-        const { provider, request: sent } = limit.target;
-        return { ...limit, rewritten: await provider.rewritten(sent) };
+        const { target, unsupported } = await withHeldOutput(limit.target, request.reach);
+        const rewritten = await target.provider.rewritten(target.request);
+        return { target, unsupported: [...limit.unsupported, ...unsupported], rewritten };
       });
       return { prompt, content, limits: await Promise.all(targets), unknownVariables };
     },
 
     async fromPrompt(request) {
       const { prompt, limits, retries, unknownVariables, pointerOf } = await draft(request);
-      const targets = supportedTargets(limits, request.unsupported, pointerOf);
+      const targets = await held(supportedTargets(limits, request.unsupported, pointerOf), request.reach, pointerOf);
       // What the stored prompt promises holds on every path.
       const checksAnswers = request.checksSchemas !== false || request.overrides?.responseFormat === undefined;
       return { prompt, targets, checksAnswers, retries, unknownVariables };
@@ -154,21 +171,30 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
 
     async compare(request) {
       const { prompt, content, messages, unknownVariables } = await render(request);
-      const targets = requireProviders(providers, request.targets).map((target) => toTarget(target, messages, content));
+      const { reach } = request;
+      const targets = requireProviders(providers, request.targets, reach).map((target) =>
+        toTarget(target, messages, content, reach),
+      );
       requireAllowedImages(targets, placeOf);
       const limits = await findUnsupported(targets);
-      const plans = limits.map((limit, index) => ({
-        prompt,
-        targets: supportedTargets([limit], request.unsupported, () => `#/providers/${index}`),
-        retries: content.retries,
-        checksAnswers: true,
-        unknownVariables,
-      }));
-      return { prompt, unknownVariables, plans };
+      const plans = limits.map(async (limit, index) => {
+        const pointerOf = (): string => `#/providers/${index}`;
+        return {
+          prompt,
+          targets: await held(supportedTargets([limit], request.unsupported, pointerOf), reach, pointerOf),
+          retries: content.retries,
+          checksAnswers: true,
+          unknownVariables,
+        };
+      });
+      return { prompt, unknownVariables, plans: await Promise.all(plans) };
     },
 
-    async direct({ provider: id, request, unsupported }) {
+    async direct({ provider: id, request: asked, unsupported, reach }) {
       const provider = requireProvider(providers, id, { subject: `The provider ${JSON.stringify(id)}` });
+      requireReachable(reach, [{ provider, model: asked.model, pointer: '#/model' }]);
+      const parameters = withOutputLimit(asked.parameters, reach);
+      const request = parameters === undefined ? asked : { ...asked, parameters };
       const { tools, toolChoice, responseFormat, providerOptions } = request;
       const generation = {
         tools,
@@ -180,14 +206,32 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
       const targets = [{ provider, request }];
       requireAllowedImages(targets, placeOf);
       const limits = await findUnsupported(targets);
-      return { targets: supportedTargets(limits, unsupported, placeOf), checksAnswers: false, unknownVariables: [] };
+      const supported = await held(supportedTargets(limits, unsupported, placeOf), reach, placeOf);
+      return { targets: supported, checksAnswers: false, unknownVariables: [] };
     },
   };
 }
 
+/** @throws {ProblemError} unsupported-by-provider for a provider that cannot be given the caller's limit of tokens */
+async function held(
+  targets: readonly Target[],
+  reach: Reach | undefined,
+  pointerOf: (member: string) => string,
+): Promise<readonly Target[]> {
+  if (reach?.maxOutputTokens === undefined) return targets;
+  const limits = await Promise.all(targets.map((target) => withHeldOutput(target, reach)));
+  return supportedTargets(limits, 'refuse', pointerOf);
+}
+
 /** @param content how the prompt generates */
-function toTarget({ provider, model }: SelectedModel, messages: readonly Message[], content: PromptGeneration): Target {
-  const { parameters, responseFormat, tools = [], toolChoice, providerOptions } = content;
+function toTarget(
+  { provider, model }: SelectedModel,
+  messages: readonly Message[],
+  content: PromptGeneration,
+  reach: Reach | undefined,
+): Target {
+  const { responseFormat, tools = [], toolChoice, providerOptions } = content;
+  const parameters = withOutputLimit(content.parameters, reach);
   const options = selectProviderOptions(provider.id, providerOptions);
   return {
     provider,

@@ -1,6 +1,9 @@
+import { beyondLimits } from '../errors/beyond-limits.ts';
 import { ProblemError, type ProblemDetail } from '../errors/problem-error.ts';
+import { mayReachModel, type Reach } from '../limits/reach.ts';
 import type { Fallback, PromptContent } from '../prompts/prompt.ts';
 import type { Provider, ProviderRegistry } from '../providers/provider.ts';
+import { defaultModelOf } from '../providers/within-reach.ts';
 
 /** The provider and model of a request. */
 export interface ModelOverride {
@@ -30,35 +33,46 @@ type Providers = Pick<ProviderRegistry, 'get'>;
  * that names a provider does not depend on the prompt's current selection.
  *
  * @param content the version that runs, with its own selection
- * @throws {ProblemError} no-provider-selected, unknown-provider, provider-not-configured
+ * @param reach of the caller
+ * @throws {ProblemError} no-provider-selected, unknown-provider, provider-not-configured; beyond-limits
  */
 export function selectModel(
   providers: Providers,
   content: Pick<PromptContent, 'selectedProvider' | 'selectedModel'>,
   override: ModelOverride,
+  reach: Reach | undefined,
 ): SelectedModel {
   const provider = selectProvider(providers, content.selectedProvider, override.provider);
   const selectedModel = override.provider === undefined ? content.selectedModel : undefined;
-  return { provider, model: override.model ?? selectedModel ?? provider.defaultModel };
+  const selected = { provider, model: override.model ?? selectedModel ?? defaultModelOf(provider, reach) };
+  const named = (['model', 'provider'] as const).find((member) => override[member] !== undefined);
+  requireReachable(reach, [{ ...selected, pointer: named && `#/${named}` }]);
+  return selected;
 }
 
 /**
- * The selected model and its fallbacks, in their order. A fallback that is the same as a target before it is left out.
+ * The selected model and its fallbacks, in their order. A fallback that is the same as a target before it is left out,
+ * and so is one of the prompt that the caller may not use.
  *
- * @throws {ProblemError} unknown-provider, provider-not-configured
+ * @param requested those of the request, in place of those of the prompt
+ * @throws {ProblemError} unknown-provider, provider-not-configured; beyond-limits for one of the request
  */
 export function withFallbacks(
   providers: Providers,
   selected: SelectedModel,
   fallbacks: PromptContent['fallbacks'] = [],
+  { requested, reach }: { readonly requested: PromptContent['fallbacks']; readonly reach: Reach | undefined },
 ): SelectedModel[] {
   const targets = [selected];
   for (const [index, { provider: id, model }] of fallbacks.entries()) {
+    const pointer = `#/fallbacks/${index}`;
     const provider = requireProvider(providers, id, {
       subject: `The provider ${JSON.stringify(id)} of a fallback`,
-      pointer: `#/fallbacks/${index}/provider`,
+      pointer: `${pointer}/provider`,
     });
-    const target = { provider, model: model ?? provider.defaultModel };
+    const target = { provider, model: model ?? defaultModelOf(provider, reach) };
+    if (requested !== undefined) requireReachable(reach, [{ ...target, pointer }]);
+    else if (!isReachable(reach, target)) continue;
     if (!targets.some((other) => other.provider === provider && other.model === target.model)) targets.push(target);
   }
   return targets;
@@ -101,13 +115,54 @@ export function requireProvider(
   });
 }
 
+/** @throws {ProblemError} beyond-limits, with a pointer to each target that the request names and the key may not use */
+export function requireReachable(
+  reach: Reach | undefined,
+  targets: readonly (ReachedModel & { readonly pointer: string | undefined })[],
+): void {
+  const beyond = targets.filter((target) => !isReachable(reach, target));
+  if (beyond.length === 0) return;
+  const names = [...new Set(beyond.map(({ provider, model }) => `${provider.id}/${model}`))];
+  const { models = [] } = reach ?? {};
+  const others = models.length > 0 ? ` It may use ${listed(models)}.` : '';
+  throw beyondLimits(
+    `This key may not use ${listed(names)}.${others}`,
+    beyond.flatMap(({ pointer }) =>
+      pointer === undefined ? [] : [{ detail: 'is beyond the limits of the key', pointer }],
+    ),
+  );
+}
+
+interface ReachedModel {
+  readonly provider: Pick<Provider, 'id'>;
+  readonly model: string;
+}
+
+function isReachable(reach: Reach | undefined, { provider, model }: ReachedModel): boolean {
+  return mayReachModel(reach, provider.id, model);
+}
+
+/** The most names in a sentence. */
+const maxNamed = 5;
+
+function listed(names: readonly string[]): string {
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : '';
+  return `${names.slice(0, maxNamed).join(', ')}${more}`;
+}
+
 /**
  * Finds the provider of every target. Without a model in the request, the provider's default is used. The same pair can
  * occur more than once.
  *
- * @throws {ProblemError} unknown-provider, else provider-not-configured: with a pointer to each wrong target
+ * @param reach of the caller
+ * @throws {ProblemError} unknown-provider, else provider-not-configured, else beyond-limits: with a pointer to each
+ *   wrong target
  */
-export function requireProviders(providers: Providers, requested: readonly Fallback[]): SelectedModel[] {
+export function requireProviders(
+  providers: Providers,
+  requested: readonly Fallback[],
+  reach: Reach | undefined,
+): SelectedModel[] {
   const unknown: ProblemDetail[] = [];
   const notConfigured: ProblemDetail[] = [];
   const targets = requested.flatMap(({ provider: id, model }, index): SelectedModel[] => {
@@ -115,7 +170,7 @@ export function requireProviders(providers: Providers, requested: readonly Fallb
     const pointer = `#/providers/${index}/provider`;
     if (provider === undefined) unknown.push({ detail: 'is not known', pointer });
     else if (!provider.configured) notConfigured.push({ detail: 'is not configured', pointer });
-    else return [{ provider, model: model ?? provider.defaultModel }];
+    else return [{ provider, model: model ?? defaultModelOf(provider, reach) }];
     return [];
   });
   // A problem has one type; its errors list everything that must be corrected.
@@ -129,5 +184,9 @@ export function requireProviders(providers: Providers, requested: readonly Fallb
       errors,
     });
   }
+  requireReachable(
+    reach,
+    targets.map((target, index) => ({ ...target, pointer: `#/providers/${index}` })),
+  );
   return targets;
 }

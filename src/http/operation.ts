@@ -4,6 +4,7 @@ import type { OperationId, OperationRow, Scope } from '../../generated/operation
 import type { operations } from '../../generated/types.ts';
 import type { JsonText } from '../runtime/json-text.ts';
 import type { RequestMemory } from '../limits/memory-budget.ts';
+import type { Reach } from '../limits/reach.ts';
 import type { AnswerStream, EventStream, eventStreamType } from './answer-stream.ts';
 import type { EventSource, StartedStream } from './event-streams.ts';
 import type { StaticBody } from './static-body.ts';
@@ -13,6 +14,10 @@ export interface Principal {
   readonly keyId: string;
   readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** What it may reach; undefined without limits. */
+  readonly reach?: Reach | undefined;
+  /** Tags of everything that it invokes, which a request cannot replace. */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
   /** The session of a browser that stands for the key. */
   readonly sessionId?: string;
   /** `Set-Cookie` of the answer, if the session is renewed. */

@@ -188,7 +188,7 @@ function createSteps(
     if (row.needsKey) {
       progress.keyId = keyId;
       if (row.scope !== null && !principal.scopes.has(row.scope as Scope)) throw insufficientScope(row.scope);
-      progress.headers = rateLimiter.count(keyId);
+      progress.headers = rateLimiter.count(keyId, principal.reach?.rates);
       // No answer of an operation that needs a key is cached.
       if (principal.renewedCookie !== undefined) progress.headers['set-cookie'] = principal.renewedCookie;
     }

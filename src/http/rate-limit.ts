@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ProblemError } from '../errors/problem-error.ts';
+import type { KeyRate } from '../limits/reach.ts';
 
 export interface RateLimitPolicy {
   /** Requests allowed in a window. */
@@ -11,38 +12,79 @@ export interface RateLimitPolicy {
 /** Counts a request of a key. */
 export interface RateLimiter {
   /**
+   * @param rates limits of the key itself and of the keys that led to it
    * @returns the `RateLimit` and `RateLimit-Policy` fields (draft-ietf-httpapi-ratelimit-headers-08)
    * @throws {ProblemError} rate-limited, with `Retry-After`
    */
-  count(keyId: string): Record<string, string>;
+  count(keyId: string, rates?: readonly KeyRate[]): Record<string, string>;
+}
+
+/** What a key has used of a limit. */
+interface Use extends RateLimitPolicy {
+  /** Of the limit, in the header fields. */
+  readonly name: 'default' | 'key';
+  /** Whose window it is. */
+  readonly keyId: string;
+  /** Negative if the request is one too many. */
+  readonly left: number;
+  /** Until the window ends. */
+  readonly seconds: number;
 }
 
 /** The most keys with a window. Above it, the least recently used key starts a new window. */
 const maxKeys = 100_000;
+/** The window of the limits of keys, in seconds. */
+const ownWindowSeconds = 60;
 
 /**
- * One fixed window for each key, in this process's memory. `undefined` means no limit and no fields. A window is an
- * entry of the cache that expires with it, on the cache's monotonic clock.
+ * Fixed windows for each key, in this process's memory: one for the limit of the service, if it has one (`policy`), and
+ * one for the key's own. A window is an entry of a cache that expires with it, on the cache's monotonic clock.
  */
 export function createRateLimiter(policy: RateLimitPolicy | undefined): RateLimiter {
-  if (policy === undefined) return { count: () => ({}) };
-  const { requests, windowSeconds } = policy;
-  const windows = new LRUCache<string, { used: number }>({ max: maxKeys, ttl: windowSeconds * 1_000 });
+  const countCommon = policy && createWindows('default', policy.windowSeconds);
+  const countOwn = createWindows('key', ownWindowSeconds);
   return {
-    count(keyId) {
-      let window = windows.get(keyId);
-      if (window === undefined) windows.set(keyId, (window = { used: 0 }));
-      window.used += 1;
-      const seconds = Math.max(1, Math.ceil(windows.getRemainingTTL(keyId) / 1_000));
+    count(keyId, rates = []) {
+      const uses = policy && countCommon ? [countCommon(keyId, policy.requests)] : [];
+      if (rates.length > 0) uses.push(tightest(rates.map((rate) => countOwn(rate.keyId, rate.requestsPerMinute))));
+      if (uses.length === 0) return {};
       const fields = {
-        ratelimit: `"default";r=${Math.max(0, requests - window.used)};t=${seconds}`,
-        'ratelimit-policy': `"default";q=${requests};w=${windowSeconds}`,
+        ratelimit: uses.map(toLeft).join(', '),
+        'ratelimit-policy': uses.map(toPolicy).join(', '),
       };
-      if (window.used <= requests) return fields;
+      const exceeded = uses.findLast(({ left }) => left < 0);
+      if (exceeded === undefined) return fields;
+      const { requests, windowSeconds, seconds } = exceeded;
+      const subject = exceeded.keyId === keyId ? 'This key' : 'A key that led to this one, with all keys below it,';
       throw new ProblemError('rate-limited', {
-        detail: `This key may send ${requests} requests in ${windowSeconds} seconds.`,
+        detail: `${subject} may send ${requests} requests in ${windowSeconds} seconds.`,
         headers: { ...fields, 'retry-after': String(seconds) },
       });
     },
   };
+}
+
+/** Counts the requests of keys in windows of one length. */
+function createWindows(name: Use['name'], windowSeconds: number): (keyId: string, requests: number) => Use {
+  const windows = new LRUCache<string, { used: number }>({ max: maxKeys, ttl: windowSeconds * 1_000 });
+  return (keyId, requests) => {
+    let window = windows.get(keyId);
+    if (window === undefined) windows.set(keyId, (window = { used: 0 }));
+    window.used += 1;
+    const seconds = Math.max(1, Math.ceil(windows.getRemainingTTL(keyId) / 1_000));
+    return { name, keyId, requests, windowSeconds, left: requests - window.used, seconds };
+  };
+}
+
+/** Of the limits in a chain of keys, the one that is used up first. */
+function tightest(uses: readonly Use[]): Use {
+  return uses.reduce((least, use) => (use.left < least.left ? use : least));
+}
+
+function toLeft({ name, left, seconds }: Use): string {
+  return `"${name}";r=${Math.max(0, left)};t=${seconds}`;
+}
+
+function toPolicy({ name, requests, windowSeconds }: Use): string {
+  return `"${name}";q=${requests};w=${windowSeconds}`;
 }

@@ -33,6 +33,7 @@ export function invokeOperations({
       const preview = await planner.preview({
         slugOrId: path.slugOrId,
         ...toPromptRequest(body),
+        reach: context.principal.reach,
         note: (known) => {
           context.note(known);
         },
@@ -43,7 +44,13 @@ export function invokeOperations({
       requireScopeOf(body, context.principal);
       const invocation = await prepare(
         context,
-        (note) => planner.fromPrompt({ slugOrId: path.slugOrId, ...toPromptRequest(body), note }),
+        (note) =>
+          planner.fromPrompt({
+            slugOrId: path.slugOrId,
+            ...toPromptRequest(body),
+            reach: context.principal.reach,
+            note,
+          }),
         {
           timeoutMs: Math.min(headers['X-Timeout-Ms'] ?? timeoutMs, timeoutMs),
           cache: parseCacheControl(headers['Cache-Control'], cacheMaxAge),
@@ -96,7 +103,7 @@ function requireScopeOf(body: InvokeRequest | undefined, { scopes }: Principal):
   if (guardedFields.some((member) => body[member] !== undefined)) throw insufficientScope('providers:invoke');
 }
 
-function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrId' | 'note'> {
+function toPromptRequest(body: InvokeRequest = {}): Omit<PromptRequest, 'slugOrId' | 'reach' | 'note'> {
   const { variables, version, label, provider, model, messages, unsupported } = body;
   return {
     variables,

@@ -11,7 +11,9 @@ import {
 } from '../generation/invocations.ts';
 import type { Known, Plan } from '../generation/plan.ts';
 import type { Planner } from '../generation/planner.ts';
+import type { Reach } from '../limits/reach.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
+import { withinReach } from '../providers/within-reach.ts';
 import { modelNotFound } from './model-name.ts';
 import type { RequestedGeneration } from './requested-generation.ts';
 import { conflict, readTarget, type TargetMembers } from './target.ts';
@@ -32,7 +34,9 @@ type OwnPlace = string | ((match: string, ...groups: (string | undefined)[]) => 
 
 export type Places = readonly (readonly [RegExp, OwnPlace])[];
 
-type CompatibleInvoker = Invoker & { readonly principal: { readonly scopes: ReadonlySet<Scope> } };
+type CompatibleInvoker = Invoker & {
+  readonly principal: { readonly scopes: ReadonlySet<Scope>; readonly reach?: Reach | undefined };
+};
 
 /**
  * Decides what a request sends to whom. Nothing is sent.
@@ -53,16 +57,16 @@ export interface CompatibleInvocationsDependencies {
 export function createCompatibleInvocations(dependencies: CompatibleInvocationsDependencies): PrepareCompatible {
   const { prepare, timeoutMs } = dependencies;
   return (invoker, request) =>
-    prepare(invoker, (note) => makePlan(request, invoker.principal.scopes, note, dependencies), { timeoutMs });
+    prepare(invoker, (note) => makePlan(request, invoker.principal, note, dependencies), { timeoutMs });
 }
 
 async function makePlan(
   { target: members, generation, messagesAt, places }: CompatibleRequest,
-  scopes: ReadonlySet<Scope>,
+  { scopes, reach }: CompatibleInvoker['principal'],
   note: (known: Known) => void,
   { planner, providers }: CompatibleInvocationsDependencies,
 ): Promise<Plan> {
-  const target = readTarget(members, scopes, providers);
+  const target = readTarget(members, scopes, { list: () => withinReach(providers.list(), reach) });
   const { provider } = 'prompt' in target ? target.prompt : target.model;
   if (provider !== undefined && providers.get(provider) === undefined) {
     throw modelNotFound(`There is no provider ${JSON.stringify(provider)}.`, 'names no provider of this service');
@@ -78,13 +82,14 @@ async function makePlan(
         messages,
         overrides,
         checksSchemas: false,
+        reach,
         note,
       });
     }
     if (generation.messages.length === 0) throw conflict(messagesAt, 'is required without a stored prompt');
     note(target.model);
     const { provider: id, model } = target.model;
-    return await planner.direct({ provider: id, request: { model, ...generation } });
+    return await planner.direct({ provider: id, request: { model, ...generation }, reach });
   } catch (error) {
     throw error instanceof ProblemError ? atOwnPlaces(error, places) : error;
   }

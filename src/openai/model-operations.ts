@@ -10,11 +10,11 @@ export function modelOperations({
 }): Pick<OperationHandlers, 'listModels' | 'getModel'> {
   return {
     async listModels({ context }) {
-      const listed = await models.list(context.principal.scopes);
+      const listed = await models.list(context.principal);
       return { status: 200, body: { object: 'list', data: listed.map(toModel) } };
     },
     async getModel({ path, context }) {
-      return { status: 200, body: toModel(await models.get(path.model, context.principal.scopes)) };
+      return { status: 200, body: toModel(await models.get(path.model, context.principal)) };
     },
   };
 }

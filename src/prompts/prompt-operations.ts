@@ -1,6 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import type { Precondition } from '../editing/edits.ts';
 import { requireUnchanged } from '../editing/read-only-fields.ts';
+import { beyondLimits } from '../errors/beyond-limits.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
 import { contentWarnings } from '../templates/warnings.ts';
@@ -28,6 +29,9 @@ const defaultLimit = 1_000;
 export function promptOperations(prompts: Prompts): PromptOperations {
   return {
     async createPrompt({ body, context }) {
+      if (context.principal.reach?.prompts !== undefined) {
+        throw beyondLimits('This key is limited to some prompts, so it cannot create others.');
+      }
       const prompt = await prompts.create(promptFields.readNew(body), context.resourceId);
       context.note({ prompt: prompt.id, version: prompt.version });
       return {
@@ -38,7 +42,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
     },
     listPrompts({ query, context }) {
       const input = { query: { limit: defaultLimit, ...query }, context };
-      return answerPage(input, () => prompts.list(query.q), promptFields.show);
+      return answerPage(input, () => prompts.list(query.q, context.principal.reach), promptFields.show);
     },
     async getPrompt({ path }) {
       const prompt = await prompts.get(path.slugOrId);

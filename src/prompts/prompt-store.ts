@@ -19,10 +19,14 @@ export interface PromptStore {
   insert(prompt: Prompt): Promise<boolean>;
   /** The prompt with this id or slug, also while it is being deleted. */
   find(slugOrId: string): Promise<Prompt | undefined>;
-  /** The prompts that are not being deleted, the most recently updated first. @param text only those that contain it */
-  list(text: string | undefined): Listing<Prompt>;
+  /**
+   * The prompts that are not being deleted, the most recently updated first.
+   * @param text only those that contain it
+   * @param ids only these
+   */
+  list(text: string | undefined, ids: ReadonlySet<string> | undefined): Listing<Prompt>;
   /** The prompts that were updated most recently, without their content. @param most at most this number */
-  listNames(most: number): Promise<PromptName[]>;
+  listNames(most: number, ids: ReadonlySet<string> | undefined): Promise<PromptName[]>;
   /** The slugs for which a prompt exists. */
   takenSlugs(slugs: readonly string[]): Promise<ReadonlySet<string>>;
   /** The ids for which a prompt exists, also while it is being deleted. */
@@ -110,9 +114,10 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       return (await insertOnce(prompts, promptFields.toDocument(prompt))).outcome === 'done';
     },
     find,
-    list: (text) => listByTime({ ...all, ...(text !== undefined && { rest: containing(text) }) }),
-    async listNames(most) {
-      const found = await Array.fromAsync(listNames(all).entries({ offset: 0 }, most));
+    list: (text, ids) => listByTime({ ...all, rest: matching(text, ids) }),
+    async listNames(most, ids) {
+      const source = { ...all, rest: matching(undefined, ids) };
+      const found = await Array.fromAsync(listNames(source).entries({ offset: 0 }, most));
       return found.flatMap(([, name]) => name ?? []);
     },
     async takenSlugs(slugs) {
@@ -227,6 +232,12 @@ async function findAll(
     readByValue(db, { collection: promptsName, field: 'slug' }, slugs, parse),
   ]);
   return new Map([...byId, ...bySlug]);
+}
+
+/** @returns undefined if every prompt matches */
+function matching(text: string | undefined, ids: ReadonlySet<string> | undefined): Filter<PromptDocument> | undefined {
+  if (text === undefined && ids === undefined) return undefined;
+  return { ...(ids && { _id: { $in: [...ids] } }), ...(text !== undefined && containing(text)) };
 }
 
 /** Matches prompts whose name, slug or description contains the text in any case. */

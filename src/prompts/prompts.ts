@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, type EditQueue } from '../editing/edit-queue.ts';
+import { mayReachPrompt, type Reach } from '../limits/reach.ts';
 import type { Listing } from '../lists/listing.ts';
 import { requireUsable } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
@@ -34,6 +35,8 @@ export interface ResolvedPrompt {
 export interface VersionSelection {
   readonly version?: number | undefined;
   readonly label?: string | undefined;
+  /** What the caller may reach. */
+  readonly reach?: Reach | undefined;
 }
 
 /**
@@ -46,11 +49,15 @@ export interface Prompts {
    * @throws {ProblemError} slug-taken, unknown-provider, inconsistent-content, invalid-provider-option, invalid-schema
    */
   create(prompt: NewPrompt, id: string): Promise<Prompt>;
-  get(slugOrId: string): Promise<Prompt>;
-  /** The most recently updated first. @param text only those whose name, slug or description contains it */
-  list(text: string | undefined): Listing<Prompt>;
-  /** The most recently updated first. @param most at most this number */
-  listNames(most: number): Promise<PromptName[]>;
+  /** @param reach of the caller: a prompt beyond it is not found */
+  get(slugOrId: string, reach?: Reach): Promise<Prompt>;
+  /**
+   * The most recently updated first, within the caller's reach.
+   * @param text only those whose name, slug or description contains it
+   */
+  list(text: string | undefined, reach: Reach | undefined): Listing<Prompt>;
+  /** The most recently updated first, within the caller's reach. @param most at most this number */
+  listNames(most: number, reach: Reach | undefined): Promise<PromptName[]>;
   /**
    * @throws {ProblemError} slug-taken, edit-conflict, inconsistent-content; unknown-provider, invalid-provider-option and
    *   invalid-schema unless the prompt already has it
@@ -113,16 +120,17 @@ export function createPrompts({
   versionCache = createVersionCache(),
   editQueue = createEditQueue(),
 }: PromptsOptions): Prompts {
-  const get = async (slugOrId: string): Promise<Prompt> => {
+  const get = async (slugOrId: string, reach?: Reach): Promise<Prompt> => {
     const prompt = await store.find(slugOrId);
-    return prompt === undefined || prompt.deleting ? notFound(slugOrId) : prompt;
+    return prompt === undefined || prompt.deleting || !mayReachPrompt(reach, prompt.id) ? notFound(slugOrId) : prompt;
   };
 
   const getVersion = async (
     slugOrId: string,
     select: (prompt: Prompt) => number,
+    reach?: Reach,
   ): Promise<{ prompt: Prompt; version: PromptVersion }> => {
-    const prompt = await get(slugOrId);
+    const prompt = await get(slugOrId, reach);
     const number = select(prompt);
     if (number === prompt.version) return { prompt, version: currentVersion(prompt) };
     if (number < prompt.version) {
@@ -244,8 +252,8 @@ export function createPrompts({
       if (sent.slug !== '') throw slugTaken(sent.slug);
       return await insertNumbered(prompt);
     },
-    list: (text) => store.list(text),
-    listNames: (most) => store.listNames(most),
+    list: (text, reach) => store.list(text, reach?.prompts),
+    listNames: (most, reach) => store.listNames(most, reach?.prompts),
     async remove(slugOrId, precondition) {
       let id = slugOrId;
       await contend(slugOrId, async () => {
@@ -268,14 +276,15 @@ export function createPrompts({
       return await edit(prompt.id, contentFields.pick(version.content), precondition, writeId);
     },
 
-    async resolve(slugOrId, { version: number, label } = {}) {
+    async resolve(slugOrId, { version: number, label, reach } = {}) {
       if (number !== undefined && label !== undefined) throw selectedTwice();
-      const { prompt, version } = await getVersion(slugOrId, (found) => {
+      const select = (found: Prompt): number => {
         if (label === undefined) return number ?? found.version;
         const named = findLabel(found.labels, label);
         if (named === undefined) throw unknownLabel(slugOrId, label);
         return named.version;
-      });
+      };
+      const { prompt, version } = await getVersion(slugOrId, select, reach);
       return { id: prompt.id, slug: prompt.slug, version: version.version, content: version.content };
     },
     sweep: () => finishDeletions(store, cascades),

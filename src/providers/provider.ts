@@ -42,6 +42,12 @@ export interface Provider extends ProviderInfo {
   unsupported(request: GenerateRequest): Promise<readonly Unsupported[]>;
   /** What the provider gets in another form than the request has it. Nothing is sent. */
   rewritten(request: GenerateRequest): Promise<readonly Unsupported[]>;
+  /**
+   * The limit of output tokens that the provider gets. Nothing is sent.
+   *
+   * @returns undefined if it gets none; 0 if the package refuses the request
+   */
+  outputLimit(request: GenerateRequest): Promise<number | undefined>;
 }
 
 /** A member of a request that the provider ignores or refuses. */

@@ -15,6 +15,7 @@ import {
   type ProviderSettings,
 } from './provider-settings.ts';
 import { spellingsOf } from './call/conceal.ts';
+import { createOutputLimitFinder } from './twin/output-limit.ts';
 import { findRewritten } from './twin/rewritten.ts';
 import { withImageData } from './transport/image-data.ts';
 import { twinFetch } from './twin/twin.ts';
@@ -108,6 +109,7 @@ function toProvider({ info, remote }: Entry, dependencies: Dependencies): Provid
       stream: (request, call) => echoStream(request, call, dependencies),
       unsupported: async () => [],
       rewritten: async () => [],
+      outputLimit: async ({ parameters }) => parameters?.max_output_tokens,
     };
   }
   return {
@@ -122,6 +124,7 @@ function toProvider({ info, remote }: Entry, dependencies: Dependencies): Provid
     },
     unsupported: createUnsupportedFinder(remote.twin),
     rewritten: (request) => findRewritten(remote.twin, request),
+    outputLimit: createOutputLimitFinder(remote.twin),
   };
 }
 

@@ -62,7 +62,7 @@ export interface Sessions {
   end(sessionId: string | undefined, request: PageRequest): Promise<string>;
   /** Creates a link that signs in with a key once, within ten minutes. @returns its token, the only copy */
   createLink(keyId: string): Promise<string>;
-  /** Removes the sessions of keys from the cache. */
+  /** Removes the sessions of keys, and of the keys that they led to, from the cache. */
   forget(keyIds: ReadonlySet<string>): void;
 }
 
@@ -190,7 +190,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     forget(keyIds) {
       forgotten += 1;
-      for (const [digest, { session }] of verified.entries()) if (keyIds.has(session.keyId)) verified.delete(digest);
+      for (const [digest, { key }] of verified.entries()) {
+        if (key.chain.some((id) => keyIds.has(id))) verified.delete(digest);
+      }
     },
   };
 }

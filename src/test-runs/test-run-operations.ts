@@ -44,12 +44,12 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
       const { path, query } = input;
       return answerPage(input, () => testRuns.list(path.slugOrId, query.status), toTestRun);
     },
-    async getTestRun({ path: { id } }) {
-      const run = await testRuns.get(id);
+    async getTestRun({ path: { id }, context: { principal } }) {
+      const run = await testRuns.get(id, principal.reach);
       return { status: 200, headers: { ETag: revisionTag(run) }, body: toTestRun(run) };
     },
     async getTestRunResults({ path: { id }, context }) {
-      const { run, length, content } = await testRuns.results(id, context.principal.keyId, context.signal);
+      const { run, length, content } = await testRuns.results(id, context.principal, context.signal);
       return {
         status: 200,
         headers: { ETag: `"${run.id}.results"` },

@@ -9,6 +9,7 @@ import type { ComparisonRequest, Planner } from '../generation/planner.ts';
 import type { UnsupportedPolicy } from '../generation/supported.ts';
 import { bytesOf } from '../generation/request-size.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
+import { mayReachPrompt, type Reach } from '../limits/reach.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Listing } from '../lists/listing.ts';
@@ -26,6 +27,7 @@ import type { Random } from '../runtime/random.ts';
 export interface TestRequest {
   /** Who asks. The run keeps the memory until its end. */
   readonly invoker: Invoker & {
+    readonly principal: { readonly reach?: Reach | undefined };
     /** Ends the wait for memory. */
     readonly signal: AbortSignal;
     readonly resourceId: string;
@@ -46,6 +48,12 @@ export interface TestRequest {
 
 export type TestOutcome =
   ({ readonly kind: 'finished' } & FinishedTestRun) | { readonly kind: 'started'; readonly run: TestRun };
+
+/** Who reads test runs. */
+export interface TestRunReader {
+  readonly keyId: string;
+  readonly reach?: Reach | undefined;
+}
 
 /** The stored results of a run. The caller must read `content` to the end or destroy it. */
 export interface ResultStream {
@@ -68,15 +76,16 @@ export interface TestRuns {
    *   too-much-kept, overloaded, shutting-down
    */
   run(request: TestRequest): Promise<TestOutcome>;
-  /** @throws {ProblemError} test-run-not-found */
-  get(id: string): Promise<TestRun>;
+  /** @param reach of the caller: a run of a prompt beyond it is not found @throws {ProblemError} test-run-not-found */
+  get(id: string, reach?: Reach): Promise<TestRun>;
   /**
    * Opens the answer of `getTestRunResults`, as JSON of this length.
+   * @param caller who asks; as in `get`
    * @param signal ends the wait for the storage
    * @throws {ProblemError} test-run-not-found, test-run-running, test-run-not-stored, storage-unavailable,
    *   too-much-in-progress, overloaded
    */
-  results(id: string, keyId: string, signal: AbortSignal): Promise<ResultStream>;
+  results(id: string, caller: TestRunReader, signal: AbortSignal): Promise<ResultStream>;
   /** Newest first. @param status only those that have it @throws {ProblemError} prompt-not-found */
   list(slugOrId: string, status: TestRun['status'] | undefined): Promise<Listing<TestRun>>;
   /**
@@ -190,6 +199,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       variables,
       targets,
       unsupported,
+      reach: invoker.principal.reach,
       note: (known) => {
         invoker.note(known);
       },
@@ -230,9 +240,11 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const deleteAllOf = createDeletion({ store, archive, clock, random });
   const sweep = createSweep({ store, archive, prompts, deleteAllOf, staleMs, retentionMs, clock, random, log });
 
-  const get = async (id: string): Promise<TestRun> => {
+  const get = async (id: string, reach?: Reach): Promise<TestRun> => {
     const run = await store.find(id);
-    if (run === undefined) throw new ProblemError('test-run-not-found', { detail: 'No test run has this id.' });
+    if (run === undefined || !mayReachPrompt(reach, run.promptId)) {
+      throw new ProblemError('test-run-not-found', { detail: 'No test run has this id.' });
+    }
     return run;
   };
 
@@ -255,8 +267,8 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       const { run, finished } = begun;
       return request.respondAsync ? { kind: 'started', run } : { kind: 'finished', ...(await finished) };
     },
-    async results(id, keyId, signal) {
-      const run = await get(id);
+    async results(id, { keyId, reach }, signal) {
+      const run = await get(id, reach);
       if (run.status === 'running') {
         throw new ProblemError('test-run-running', { detail: 'The test run has not ended yet.', headers: retryAfter });
       }

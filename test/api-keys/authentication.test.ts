@@ -31,6 +31,7 @@ function setUp(): Setting {
     expiresAt: undefined,
     lastUsedAt: undefined,
     revokedAt: undefined,
+    limits: undefined,
   };
   const waiting: { read: StoredApiKey; resolve: (key: StoredApiKey) => void; reject: (error: Error) => void }[] = [];
   let asked = 0;

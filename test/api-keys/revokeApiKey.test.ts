@@ -46,7 +46,7 @@ const make = async (where: TestService, maker: string, ...scopes: (Scope | objec
 /** A key as an earlier release stored it, without its maker and with the scopes of that time. */
 const makeOld = async (wanted: string = randomUUID()): Promise<Made> => {
   const { id, key, secretHash } = mintKey(wanted);
-  const more = { createdAt: new Date(), expiresAt: undefined, ancestors: [] };
+  const more = { createdAt: new Date(), expiresAt: undefined, ancestors: [], limits: undefined };
   await createApiKeyStore(database).insert({
     id,
     name: 'old',
@@ -144,7 +144,10 @@ describe('200 with descendants', () => {
       allScopes,
     });
     const maker = { keyId: manager.id, scopes: new Set(allScopes) };
-    const made = late.create({ name: 'late', scopes: ['prompts:read'], expiresAt: undefined }, maker);
+    const made = late.create(
+      { name: 'late', scopes: ['prompts:read'], expiresAt: undefined, limits: undefined },
+      maker,
+    );
     await expect(made).rejects.toMatchObject({ type: 'unauthenticated' });
     expect(await store.countActiveDescendants(manager.id, new Date())).toBe(0);
   });

@@ -72,7 +72,7 @@ function service(): { server: Server; key: string } {
     ancestors: [],
     createdAt: new Date(0),
   };
-  const unset = { expiresAt: undefined, lastUsedAt: undefined, revokedAt: undefined };
+  const unset = { expiresAt: undefined, lastUsedAt: undefined, revokedAt: undefined, limits: undefined };
   const store: Pick<ApiKeyStore, 'find' | 'touch'> = {
     find: () => Promise.resolve({ ...stored, ...unset }),
     touch: () => Promise.resolve(),

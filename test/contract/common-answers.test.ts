@@ -37,8 +37,9 @@ beforeAll(async () => {
     having.set(scope, await service.createKey(scope));
     lacking.set(scope, await service.createKey(...allScopes.filter((other) => !effectiveScopes([other]).has(scope))));
   }
-  // A key can revoke only keys that it created.
+  // A key can change and revoke only keys that it created.
   const made = await call('createApiKey', { key: having.get('keys:manage') ?? '' });
+  calls.updateApiKey = { ...calls.updateApiKey, path: `/api/v1/api-keys/${String(made.body.id)}` };
   calls.revokeApiKey = { method: 'POST', path: `/api/v1/api-keys/${String(made.body.id)}/revoke` };
 });
 afterAll(() => service.close());

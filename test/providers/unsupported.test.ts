@@ -299,3 +299,41 @@ describe('a twin', () => {
     expect(found).toEqual([{ member: 'parameters/top_k', detail: 'The provider does not support it.' }]);
   });
 });
+
+describe('the limit of output tokens', () => {
+  const limit = async (id: string, changes: Partial<GenerateRequest>, model = 'llama'): Promise<number | undefined> => {
+    const found = await harness.registry.get(id)?.outputLimit({ model, messages: [user], ...changes });
+    expect(sent).toBe(0);
+    return found;
+  };
+  const parameters = { max_output_tokens: 321 };
+
+  it.each([...remoteIds, 'local', 'echo'])('of %s is found in what would be sent', async (id) => {
+    expect(await limit(id, { parameters })).toBe(321);
+    expect(await limit(id, { parameters, tools, messages: [user, user] })).toBe(321);
+    // One package always sends a limit.
+    expect(await limit(id, {})).toEqual(id === 'anthropic' ? expect.any(Number) : undefined);
+  });
+
+  it('is that of the reasoning models, whose member has another name', async () => {
+    expect(await limit('openai', { parameters }, 'gpt-5')).toBe(321);
+  });
+
+  it('has what the model may think, where the packages add it', async () => {
+    const thinking = { type: 'enabled', budgetTokens: 2000 };
+    expect(await limit('anthropic', { parameters, providerOptions: { thinking } }, 'claude-sonnet-4-5')).toBe(2321);
+    const reasoningConfig = thinking;
+    const claude = 'us.anthropic.claude-haiku-4-5-20251001-v1:0';
+    expect(await limit('amazon-bedrock', { parameters, providerOptions: { reasoningConfig } }, claude)).toBe(2321);
+  });
+
+  it('does not exist where the package leaves it out', async () => {
+    const reasoningConfig = { type: 'enabled', maxReasoningEffort: 'high' };
+    const nova = 'us.amazon.nova-2-lite-v1:0';
+    expect(await limit('amazon-bedrock', { parameters, providerOptions: { reasoningConfig } }, nova)).toBeUndefined();
+  });
+
+  it('is 0 where nothing would be sent', async () => {
+    expect(await limit('google', { parameters }, '../llama')).toBe(0);
+  });
+});

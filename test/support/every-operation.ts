@@ -139,6 +139,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     getCurrentApiKey: { method: 'GET', path: '/api/v1/whoami' },
     listApiKeys: { method: 'GET', path: '/api/v1/api-keys' },
     getApiKey: { method: 'GET', path: `/api/v1/api-keys/${key}` },
+    updateApiKey: { method: 'PUT', path: `/api/v1/api-keys/${key}`, body: { limits: { requests_per_minute: 60 } } },
     revokeApiKey: { method: 'POST', path: `/api/v1/api-keys/${key}/revoke` },
     getPromptStatistics: { method: 'GET', path: `${prompts}/${prompt}/statistics` },
     createSession: { method: 'POST', path: '/api/v1/session', body: { api_key: secret } },

@@ -243,5 +243,6 @@ function slowEcho(milliseconds: number, onCall?: (value: undefined) => void): Pr
     },
     unsupported: async () => [],
     rewritten: async () => [],
+    outputLimit: async () => undefined,
   };
 }

@@ -127,6 +127,7 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     list: { method: 'GET', path: '/api/v1/api-keys', input: 'query', page: true },
     create: { method: 'POST', path: '/api/v1/api-keys', input: 'body' },
     get: { method: 'GET', path: '/api/v1/api-keys/{id}' },
+    update: { method: 'PUT', path: '/api/v1/api-keys/{id}', input: 'body' },
     revoke: { method: 'POST', path: '/api/v1/api-keys/{id}/revoke', input: 'query', repeatable: true },
   },
   sessions: {
@@ -220,6 +221,7 @@ export type OperationName =
   | 'apiKeys.list'
   | 'apiKeys.create'
   | 'apiKeys.get'
+  | 'apiKeys.update'
   | 'apiKeys.revoke'
   | 'service.getInfo'
   | 'service.getLiveness'

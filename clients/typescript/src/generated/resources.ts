@@ -20,6 +20,7 @@ export interface PromptsResource {
    *
    * Lists the prompts, the most recently updated first. A prompt that is updated while you read the list moves to the
    * front, so the later pages do not contain it. Unlike in other lists, a page has up to 1,000 entries, also by default.
+   * A key that is limited to some prompts gets only these.
    */
   list(query?: Query<'listPrompts'>, options?: CallOptions<'listPrompts'>): ListCall<Schemas['PromptPage']>;
 
@@ -394,7 +395,9 @@ export interface ProvidersResource {
    * List providers.
    *
    * Lists all providers that the service knows, with their models. Providers that are not `configured` cannot be called;
-   * `settings` names the environment variables that configure them.
+   * `settings` names the environment variables that configure them. A key that is limited to some models gets only these,
+   * and providers that have one of them. If it may not use the `defaultModel` of a provider, its first model in the list
+   * is the default for this key.
    *
    * `echo` needs no credentials and can always be called. It makes everything testable without a provider:
    * - It answers with the last user message, or with the tool result that comes last. `echo-upper` answers in upper case,
@@ -1121,7 +1124,7 @@ export interface ApiKeysResource {
    * Get the API key of this request.
    *
    * Returns the API key that sent the request: its id, name and scopes, when it expires, and whether it is an
-   * administrator key. It also returns the version of the service. Any valid key can do this; no scope is required. A
+   * administrator key. `limits` are all that hold for it, also those of the keys that led to it. It also returns the version of the service. Any valid key can do this; no scope is required. A
    * page that is signed in with a session gets the key of the session.
    */
   getCurrent(options?: CallOptions<'getCurrentApiKey'>): Call<Schemas['CurrentApiKey']>;
@@ -1144,6 +1147,9 @@ export interface ApiKeysResource {
    * A key can grant only scopes that it has itself. The new key expires with the key that creates it, or at an earlier
    * `expires_at`. An `expires_at` that is later, or in the past, is an `invalid-request`. `created_by` is the id of the
    * creating key. If the creating key is revoked during the request, no key is created.
+   *
+   * `limits` are the prompts and models that the key can reach, and how much of them; see
+   * [Limits of keys](/docs#/limits-of-keys).
    */
   create(body: Schemas['ApiKeyCreate'], options?: CallOptions<'createApiKey'>): Call<Schemas['ApiKeyCreated']>;
 
@@ -1167,6 +1173,22 @@ export interface ApiKeysResource {
   get(id: string, options: CallOptions<'getApiKey'>): Call<Schemas['ApiKey'] | undefined>;
 
   /**
+   * Change an API key.
+   *
+   * Changes the name and the limits of an API key. All processes apply the new limits within 5 seconds. Scopes and expiry
+   * cannot be changed: create another key, and revoke this one.
+   *
+   * **Who can change.** A key can change its descendants. An administrator key can change every key, except itself and
+   * the keys that led to it. So no key can lift the limits that it has. Any other change gets `no-authority`.
+   *
+   * Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
+   *
+   * @param id Id of the API key (not the key itself).
+   * @throws {ProblemError} `api-key-not-found` (404), `precondition-failed` (412), `read-only-field` (422)
+   */
+  update(id: string, body: Schemas['ApiKeyUpdate'], options?: CallOptions<'updateApiKey'>): Call<Schemas['ApiKey']>;
+
+  /**
    * Revoke an API key.
    *
    * Revokes an API key permanently. All processes refuse it within 5 seconds. The key stays in the list, with
@@ -1178,8 +1200,8 @@ export interface ApiKeysResource {
    *
    * **Who can revoke.** A key can revoke itself and its descendants. An administrator key can revoke every key. Any
    * other revocation gets `no-authority`. Administrator keys are the key that the first start printed, the key that the
-   * operator configured, and each key that has every scope and does not expire. Keys without `created_by` are not
-   * descendants of any key.
+   * operator configured, and each key that has every scope and does not expire. A key with limits, its own or those of a
+   * key that led to it, is not an administrator key. Keys without `created_by` are not descendants of any key.
    *
    * @param id Id of the API key (not the key itself).
    * @throws {ProblemError} `api-key-not-found` (404), `precondition-failed` (412)

@@ -13,6 +13,7 @@ export interface paths<Other = string & {}> {
          * List prompts
          * @description Lists the prompts, the most recently updated first. A prompt that is updated while you read the list moves to the
          *     front, so the later pages do not contain it. Unlike in other lists, a page has up to 1,000 entries, also by default.
+         *     A key that is limited to some prompts gets only these.
          */
         get: operations<Other>["listPrompts"];
         put?: never;
@@ -422,7 +423,9 @@ export interface paths<Other = string & {}> {
         /**
          * List providers
          * @description Lists all providers that the service knows, with their models. Providers that are not `configured` cannot be called;
-         *     `settings` names the environment variables that configure them.
+         *     `settings` names the environment variables that configure them. A key that is limited to some models gets only these,
+         *     and providers that have one of them. If it may not use the `defaultModel` of a provider, its first model in the list
+         *     is the default for this key.
          *
          *     `echo` needs no credentials and can always be called. It makes everything testable without a provider:
          *     - It answers with the last user message, or with the tool result that comes last. `echo-upper` answers in upper case,
@@ -596,7 +599,8 @@ export interface paths<Other = string & {}> {
         };
         /**
          * List models
-         * @description Lists what `model` can be in `POST /v1/chat/completions` and `POST /v1/responses`, as far as the key may use it:
+         * @description Lists what `model` can be in `POST /v1/chat/completions` and `POST /v1/responses`, as far as scopes and limits of the
+         *     key allow it:
          *
          *     - `prompt/<slug>` for each stored prompt, the most recently updated first, at most 1,000 (scope `prompts:invoke`)
          *     - `<provider>/<model>` for each model of a configured provider (scope `providers:invoke`)
@@ -1399,7 +1403,7 @@ export interface paths<Other = string & {}> {
         /**
          * Get the API key of this request
          * @description Returns the API key that sent the request: its id, name and scopes, when it expires, and whether it is an
-         *     administrator key. It also returns the version of the service. Any valid key can do this; no scope is required. A
+         *     administrator key. `limits` are all that hold for it, also those of the keys that led to it. It also returns the version of the service. Any valid key can do this; no scope is required. A
          *     page that is signed in with a session gets the key of the session.
          */
         get: operations<Other>["getCurrentApiKey"];
@@ -1473,6 +1477,9 @@ export interface paths<Other = string & {}> {
          *     A key can grant only scopes that it has itself. The new key expires with the key that creates it, or at an earlier
          *     `expires_at`. An `expires_at` that is later, or in the past, is an `invalid-request`. `created_by` is the id of the
          *     creating key. If the creating key is revoked during the request, no key is created.
+         *
+         *     `limits` are the prompts and models that the key can reach, and how much of them; see
+         *     [Limits of keys](/docs#/limits-of-keys).
          */
         post: operations<Other>["createApiKey"];
         delete?: never;
@@ -1493,7 +1500,17 @@ export interface paths<Other = string & {}> {
          * @description Returns one API key without its secret.
          */
         get: operations<Other>["getApiKey"];
-        put?: never;
+        /**
+         * Change an API key
+         * @description Changes the name and the limits of an API key. All processes apply the new limits within 5 seconds. Scopes and expiry
+         *     cannot be changed: create another key, and revoke this one.
+         *
+         *     **Who can change.** A key can change its descendants. An administrator key can change every key, except itself and
+         *     the keys that led to it. So no key can lift the limits that it has. Any other change gets `no-authority`.
+         *
+         *     Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
+         */
+        put: operations<Other>["updateApiKey"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1521,8 +1538,8 @@ export interface paths<Other = string & {}> {
          *
          *     **Who can revoke.** A key can revoke itself and its descendants. An administrator key can revoke every key. Any
          *     other revocation gets `no-authority`. Administrator keys are the key that the first start printed, the key that the
-         *     operator configured, and each key that has every scope and does not expire. Keys without `created_by` are not
-         *     descendants of any key.
+         *     operator configured, and each key that has every scope and does not expire. A key with limits, its own or those of a
+         *     key that led to it, is not an administrator key. Keys without `created_by` are not descendants of any key.
          */
         post: operations<Other>["revokeApiKey"];
         delete?: never;
@@ -5076,6 +5093,56 @@ export interface components<Other = string & {}> {
          */
         ApiKeyExpiry: string;
         /**
+         * ModelPattern
+         * @description `<provider>/<model>`, in upper and lower case as in requests. A `*` at the end stands for any text: `openai/gpt-5*` names all models of this provider that begin with `gpt-5`, and `openai/*` all of its models.
+         * @example openai/gpt-5*
+         */
+        ModelPattern: string;
+        /**
+         * ApiKeyTags
+         * @description Up to 8 tags, by name. They are bound to the key: every invocation of the key has them, and a request cannot replace them.
+         * @example {
+         *       "team": "checkout"
+         *     }
+         */
+        ApiKeyTags: {
+            [key: string]: string;
+        };
+        /**
+         * ApiKeyLimits
+         * @description What an API key can reach. A limit that is absent does not exist.
+         * @example {
+         *       "prompts": [
+         *         "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"
+         *       ],
+         *       "models": [
+         *         "openai/gpt-5*"
+         *       ],
+         *       "max_output_tokens": 1000,
+         *       "requests_per_minute": 60,
+         *       "tags": {
+         *         "team": "checkout"
+         *       }
+         *     }
+         */
+        ApiKeyLimits: {
+            /** @description Ids of the only prompts that the key can reach. Any other prompt does not exist for it. */
+            prompts?: components<Other>["schemas"]["PromptId"][];
+            /** @description Patterns of the only models that the key can call, also as fallbacks. */
+            models?: components<Other>["schemas"]["ModelPattern"][];
+            /**
+             * @description The most tokens of an answer, including reasoning. A request that asks for more, or does not say, gets this number.
+             * @example 1000
+             */
+            max_output_tokens?: number;
+            /**
+             * @description The most requests in a minute, in each process of the service.
+             * @example 60
+             */
+            requests_per_minute?: number;
+            tags?: components<Other>["schemas"]["ApiKeyTags"];
+        };
+        /**
          * ServiceVersion
          * @description Version of the software.
          * @example 1.0.0-beta.1
@@ -5106,6 +5173,7 @@ export interface components<Other = string & {}> {
             /** @description All scopes of the key, including scopes that another of its scopes contains. */
             scopes: components<Other>["schemas"]["GrantedScope"][];
             expires_at?: components<Other>["schemas"]["ApiKeyExpiry"];
+            limits?: components<Other>["schemas"]["ApiKeyLimits"];
             /**
              * @description Whether this is an administrator key, which can revoke every key.
              * @example false
@@ -5169,6 +5237,7 @@ export interface components<Other = string & {}> {
             created_at: components<Other>["schemas"]["Timestamp"];
             created_by?: components<Other>["schemas"]["ApiKeyMaker"];
             expires_at?: components<Other>["schemas"]["ApiKeyExpiry"];
+            limits?: components<Other>["schemas"]["ApiKeyLimits"];
             /**
              * Format: date-time
              * @description When the key was last used, accurate to a few minutes. Absent if it was never used.
@@ -5182,6 +5251,40 @@ export interface components<Other = string & {}> {
              */
             revoked_at?: string;
         };
+        /**
+         * ApiKeyLimitsInput
+         * @description What the key can reach, besides what the keys that led to it can reach. It is replaced as a whole: a limit that is left out does not exist. `null` means none.
+         * @example {
+         *       "prompts": [
+         *         "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"
+         *       ],
+         *       "models": [
+         *         "openai/gpt-5*"
+         *       ],
+         *       "max_output_tokens": 1000,
+         *       "requests_per_minute": 60,
+         *       "tags": {
+         *         "team": "checkout"
+         *       }
+         *     }
+         */
+        ApiKeyLimitsInput: {
+            /** @description Ids of the only prompts that the key can reach. Any other prompt does not exist for it. */
+            prompts?: components<Other>["schemas"]["PromptId"][];
+            /** @description Patterns of the only models that the key can call, also as fallbacks. */
+            models?: components<Other>["schemas"]["ModelPattern"][];
+            /**
+             * @description The most tokens of an answer, including reasoning. A request that asks for more, or does not say, gets this number.
+             * @example 1000
+             */
+            max_output_tokens?: number;
+            /**
+             * @description The most requests in a minute, in each process of the service.
+             * @example 60
+             */
+            requests_per_minute?: number;
+            tags?: components<Other>["schemas"]["ApiKeyTags"];
+        } | null;
         /**
          * ServicePath
          * @description A path on this service.
@@ -9589,6 +9692,7 @@ export interface components<Other = string & {}> {
              * @example 2036-06-30T23:59:59Z
              */
             expires_at?: string;
+            limits?: components<Other>["schemas"]["ApiKeyLimitsInput"];
         };
         /**
          * ApiKeyCreated
@@ -9620,11 +9724,37 @@ export interface components<Other = string & {}> {
             created_at: components<Other>["schemas"]["Timestamp"];
             created_by?: components<Other>["schemas"]["ApiKeyMaker"];
             expires_at?: components<Other>["schemas"]["ApiKeyExpiry"];
+            limits?: components<Other>["schemas"]["ApiKeyLimits"];
             /**
              * @description The key itself. It is shown only once. Store it as a secret.
              * @example pgw_1e4b7c902d6f4f3a8b5c7a9d0e1f2c34_EXAMPLE-not-a-real-secret-EXAMPLE-0123456789
              */
             key: string;
+        };
+        /**
+         * ApiKeyUpdate
+         * @description Any of the fields. `id`, `prefix`, `scopes`, `created_at`, `created_by`, `expires_at` and `revoked_at` cannot be
+         *     changed; you can send them with their current values. `status` and `last_used_at` change by themselves, so you can
+         *     send them with any value; they are ignored.
+         * @example {
+         *       "limits": {
+         *         "requests_per_minute": 10
+         *       }
+         *     }
+         */
+        ApiKeyUpdate: {
+            name?: components<Other>["schemas"]["ApiKeyName"];
+            limits?: components<Other>["schemas"]["ApiKeyLimitsInput"];
+            id?: components<Other>["schemas"]["ApiKeyId"];
+            prefix?: components<Other>["schemas"]["ApiKeyPrefix"];
+            /** @description Scopes of the key. They cannot be changed. */
+            scopes?: components<Other>["schemas"]["Scope"][];
+            status?: components<Other>["schemas"]["ApiKeyStatus"];
+            created_at?: components<Other>["schemas"]["DateTimeInput"];
+            created_by?: components<Other>["schemas"]["ApiKeyMaker"];
+            expires_at?: components<Other>["schemas"]["DateTimeInput"];
+            last_used_at?: components<Other>["schemas"]["DateTimeInput"];
+            revoked_at?: components<Other>["schemas"]["DateTimeInput"];
         };
         /**
          * ApiKeyRevoked
@@ -9658,6 +9788,7 @@ export interface components<Other = string & {}> {
             created_at: components<Other>["schemas"]["Timestamp"];
             created_by?: components<Other>["schemas"]["ApiKeyMaker"];
             expires_at?: components<Other>["schemas"]["ApiKeyExpiry"];
+            limits?: components<Other>["schemas"]["ApiKeyLimits"];
             /**
              * Format: date-time
              * @description When the key was last used, accurate to a few minutes. Absent if it was never used.
@@ -10356,6 +10487,32 @@ export interface components<Other = string & {}> {
             status: 400;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * CreatePrompt403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreatePrompt403Problem: {
+            /**
+             * AnyCreatePrompt403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * RequestTimeoutProblem
          * @description Error details of an answer with status 408 (RFC 9457).
          * @example {
@@ -10802,6 +10959,32 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 428;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * BeyondLimitsProblem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        BeyondLimitsProblem: {
+            /**
+             * AnyBeyondLimitsProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * IdempotencyKeyInUseProblem
@@ -12073,6 +12256,64 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * UpdateApiKey403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        UpdateApiKey403Problem: {
+            /**
+             * AnyUpdateApiKey403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:no-authority") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * UpdateApiKey422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:read-only-field",
+         *       "title": "Read-only field",
+         *       "status": 422,
+         *       "detail": "A PUT cannot change: status.",
+         *       "instance": "/api/v1/integrations/f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "cannot be changed: leave it out, or send its current value (\"active\")",
+         *           "pointer": "#/status"
+         *         }
+         *       ]
+         *     }
+         */
+        UpdateApiKey422Problem: {
+            /**
+             * AnyUpdateApiKey422ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:read-only-field
+             */
+            type: "urn:prompt-gateway:problem:read-only-field" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * RevokeApiKey403Problem
          * @description Error details of an answer with status 403 (RFC 9457).
          * @example {
@@ -12535,6 +12776,20 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["PreconditionRequiredProblem"];
             };
         };
+        /** @description The API key does not have a scope that the request needs, or its limits do not allow the model. */
+        BeyondLimits: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["BeyondLimitsProblem"];
+            };
+        };
         /** @description The provider failed, timed out or refused the request, or its answer is invalid. */
         ProviderFailed: {
             headers: {
@@ -12663,11 +12918,13 @@ export interface components<Other = string & {}> {
                 "application/json": components<Other>["schemas"]["CompatibleError"];
             };
         };
-        /** @description The API key does not have the scope that the operation requires. */
-        CompatibleInsufficientScope: {
+        /** @description The API key does not have a scope that the request needs, or its limits do not allow the model. */
+        CompatibleBeyondLimits: {
             headers: {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
@@ -12916,6 +13173,23 @@ export interface components<Other = string & {}> {
                 "application/json": components<Other>["schemas"]["CompatibleError"];
             };
         };
+        /** @description The API key does not have the scope that the operation requires. */
+        CompatibleInsufficientScope: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["CompatibleError"];
+            };
+        };
     };
     parameters: {
         /**
@@ -13081,12 +13355,12 @@ export interface components<Other = string & {}> {
          */
         CacheControl: string;
         /**
-         * @description Number of requests left (`r`) and seconds until the quota is full again (`t`). Absent if rate limits are off.
+         * @description Number of requests left (`r`) and seconds until the quota is full again (`t`). A key with a limit of its own has a second entry, `"key"`. Absent if there is no limit.
          * @example "default";r=5994;t=12
          */
         RateLimit: string;
         /**
-         * @description The quota in requests (`q`) and its time window in seconds (`w`). Absent if rate limits are off.
+         * @description The quota in requests (`q`) and its time window in seconds (`w`). A key with a limit of its own has a second entry, `"key"`. Absent if there is no limit.
          * @example "default";q=6000;w=60
          */
         RateLimitPolicy: string;
@@ -13247,7 +13521,20 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            /** @description The API key does not have the scope `prompts:write`, or it is limited to some prompts. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CreatePrompt403Problem"];
+                };
+            };
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
             /** @description The slug is taken, or the idempotency key is in use. */
@@ -14069,7 +14356,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["BeyondLimits"];
             404: components<Other>["responses"]["PromptOrVersionNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -14210,7 +14497,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["BeyondLimits"];
             404: components<Other>["responses"]["PromptOrVersionNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -14348,7 +14635,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
-            403: components<Other>["responses"]["InsufficientScope"];
+            403: components<Other>["responses"]["BeyondLimits"];
             404: components<Other>["responses"]["PromptOrVersionNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
@@ -14904,7 +15191,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["CompatibleInvalidGenerateRequest"];
             401: components<Other>["responses"]["CompatibleUnauthenticated"];
-            403: components<Other>["responses"]["CompatibleInsufficientScope"];
+            403: components<Other>["responses"]["CompatibleBeyondLimits"];
             404: components<Other>["responses"]["CompatiblePromptOrModelNotFound"];
             406: components<Other>["responses"]["CompatibleNotAcceptable"];
             408: components<Other>["responses"]["CompatibleRequestTimeout"];
@@ -14970,7 +15257,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["CompatibleInvalidGenerateRequest"];
             401: components<Other>["responses"]["CompatibleUnauthenticated"];
-            403: components<Other>["responses"]["CompatibleInsufficientScope"];
+            403: components<Other>["responses"]["CompatibleBeyondLimits"];
             404: components<Other>["responses"]["CompatiblePromptOrModelNotFound"];
             406: components<Other>["responses"]["CompatibleNotAcceptable"];
             408: components<Other>["responses"]["CompatibleRequestTimeout"];
@@ -17772,6 +18059,8 @@ export interface operations<Other = string & {}> {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                     "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
                     [name: string]: unknown;
                 };
@@ -17836,6 +18125,87 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
+    updateApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the API key (not the key itself).
+                 * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+                 */
+                id: components<Other>["parameters"]["PathApiKeyId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["ApiKeyUpdate"];
+            };
+        };
+        responses: {
+            /** @description The API key after the change, without its secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["ApiKey"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            /** @description The API key does not have the scope `keys:manage`, or may not change this key. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["UpdateApiKey403Problem"];
+                };
+            };
+            404: components<Other>["responses"]["ApiKeyNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            412: components<Other>["responses"]["PreconditionFailed"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The body changes a field that a PUT cannot change. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["UpdateApiKey422Problem"];
+                };
+            };
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
     revokeApiKey: {
         parameters: {
             query?: {
@@ -17884,6 +18254,8 @@ export interface operations<Other = string & {}> {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                     "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
                     [name: string]: unknown;
                 };
