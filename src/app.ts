@@ -174,6 +174,7 @@ export function createApp(dependencies: AppDependencies): App {
     prompts,
     providers,
     statistics,
+    prices,
     clock,
     metrics,
     log,

@@ -1,9 +1,9 @@
 /** Billionths of a US dollar. Whole numbers, so that sums are exact. */
 export type NanoDollars = bigint;
 
-/** Dollars as decimal digits, such as `0.000123`, without zeros at the end. */
-export function toAmount(cost: NanoDollars): string {
-  return decimal(cost, nanoDigits);
+/** The contract's representation of a cost: dollars as decimal digits, such as `0.000123`. */
+export function showMoney(cost: NanoDollars): { amount: string; currency: 'USD' } {
+  return { amount: decimal(cost, nanoDigits), currency: 'USD' };
 }
 
 /**

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { components } from '../../generated/types.ts';
 import { changeTime } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { listingOf, type Listing } from '../lists/listing.ts';
 import type { GenerateRequest, Usage } from '../providers/language-model.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { NanoDollars } from './money.ts';
+import { showMoney, type NanoDollars } from './money.ts';
 import { mostPrices, type OwnPrice, type PriceStore, type StoredPrice } from './price-store.ts';
 import { findTablePrice, type TablePrice } from './price-table.ts';
 import { costOf, type Rate } from './rates.ts';
@@ -32,6 +33,15 @@ export interface CallCost {
   readonly amount: NanoDollars;
   /** `prefix` if the price is that of the model's family. */
   readonly match: 'exact' | 'prefix';
+}
+
+/** What an answer costs that needed no call. */
+export const noCost: CallCost = { amount: 0n, match: 'exact' };
+
+/** The contract's representation of a cost; `null` if it is unknown. */
+export function showCost(cost: CallCost | undefined): components['schemas']['CallCost'] {
+  if (cost === undefined) return null;
+  return { ...showMoney(cost.amount), ...(cost.match === 'prefix' && { price_match: cost.match }) };
 }
 
 /** The prices of models: the operator's own, and those of the table. */

@@ -1,3 +1,4 @@
+import { noCost } from '../costs/prices.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { CallOptions, FailedAttempt } from '../providers/language-model.ts';
@@ -54,7 +55,8 @@ interface Ended {
   readonly outcome: { readonly answer: TargetAnswer } | { readonly problem: ProblemError };
 }
 
-export function createAnswers({ cache, metrics, checker }: AnswersDependencies): Answers {
+export function createAnswers(dependencies: AnswersDependencies): Answers {
+  const { cache, metrics } = dependencies;
   const sharedCalls = createSharedCalls<Ended>();
   // A request can be large, so its key is made once.
   const keys = new WeakMap<Target, string>();
@@ -71,7 +73,7 @@ export function createAnswers({ cache, metrics, checker }: AnswersDependencies):
     if (kept !== undefined) {
       metrics.countCache('hit');
       const latencyMs = Math.round(performance.now() - started);
-      return { result: kept.result, latencyMs, age: Math.floor(kept.ageMs / 1000) };
+      return { result: kept.result, latencyMs, cost: noCost, age: Math.floor(kept.ageMs / 1000) };
     }
     if (!policy.onlyIfCached) return undefined;
     metrics.countCache('miss');
@@ -119,7 +121,7 @@ export function createAnswers({ cache, metrics, checker }: AnswersDependencies):
             onFailedAttempt: (attempt) => attempts.push(attempt),
           };
           try {
-            return { attempts, outcome: { answer: await callTarget(target, shared, true, { metrics, checker }) } };
+            return { attempts, outcome: { answer: await callTarget(target, shared, true, dependencies) } };
           } catch (problem) {
             if (!(problem instanceof ProblemError)) throw problem;
             return { attempts, outcome: { problem } };
@@ -131,7 +133,8 @@ export function createAnswers({ cache, metrics, checker }: AnswersDependencies):
       }));
     for (const attempt of ended.attempts) onFailedAttempt?.(attempt);
     if ('problem' in ended.outcome) throw ended.outcome.problem;
-    return ended.outcome.answer;
+    // The caller who started the call pays for it.
+    return joined === undefined ? ended.outcome.answer : { ...ended.outcome.answer, cost: noCost };
   };
 
   return {
@@ -143,7 +146,7 @@ export function createAnswers({ cache, metrics, checker }: AnswersDependencies):
       // Kept and shared answers are the same for all callers, so they are checked.
       const answer = policy.store
         ? await callShared(target, call, policy)
-        : await callTarget(target, call, checkJson, { metrics, checker });
+        : await callTarget(target, call, checkJson, dependencies);
       return { ...answer, age: undefined };
     },
   };

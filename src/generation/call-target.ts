@@ -1,7 +1,9 @@
+import type { CallCost, Prices } from '../costs/prices.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { AnswerChecker, AnswerMistake } from '../json-schema/answer-checker.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { CallOptions, GenerateEvent, GenerateResult, Usage } from '../providers/language-model.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Target } from './plan.ts';
 
 /** An answer with the value of its JSON. */
@@ -15,9 +17,13 @@ export interface CheckedAnswer {
 export interface TargetAnswer extends CheckedAnswer {
   /** From the first attempt to the end of the last one, in whole milliseconds. */
   readonly latencyMs: number;
+  /** Undefined if it is unknown. */
+  readonly cost: CallCost | undefined;
 }
 
 export interface CallTargetDependencies {
+  readonly prices: Pick<Prices, 'costOf'>;
+  readonly clock: Pick<Clock, 'now'>;
   readonly metrics: Pick<Metrics, 'observeProviderCall'>;
   readonly checker: Pick<AnswerChecker, 'check'>;
 }
@@ -34,18 +40,20 @@ export async function callTarget(
   target: Target,
   call: CallOptions,
   checkJson: boolean,
-  { metrics, checker }: CallTargetDependencies,
+  dependencies: CallTargetDependencies,
 ): Promise<TargetAnswer> {
-  const started = performance.now();
+  const { checker } = dependencies;
+  const measured = measure(target, dependencies);
   let usage: Usage | undefined;
   try {
     const result = await target.provider.generate(target.request, call);
     ({ usage } = result);
     const checked = await checkedAnswer(target, result, call, checkJson, checker);
-    record(target, 'ok', started, usage, metrics);
-    return { ...checked, latencyMs: since(started) };
+    const answer = { ...checked, ...measured.answered(usage) };
+    measured.ended('ok', usage);
+    return answer;
   } catch (error) {
-    record(target, outcomeOf(error, call.signal), started, usageOf(error) ?? usage, metrics);
+    measured.ended(outcomeOf(error, call.signal), usageOf(error) ?? usage);
     throw error;
   }
 }
@@ -59,9 +67,10 @@ export async function* streamTarget(
   target: Target,
   call: CallOptions,
   checkJson: boolean,
-  { metrics, checker }: CallTargetDependencies,
+  dependencies: CallTargetDependencies,
 ): AsyncGenerator<TargetEvent, void, void> {
-  const started = performance.now();
+  const { checker } = dependencies;
+  const measured = measure(target, dependencies);
   let usage: Usage | undefined;
   let outcome = 'cancelled';
   const onLeft = (spent: Usage): void => {
@@ -77,14 +86,14 @@ export async function* streamTarget(
       ({ usage } = event.result);
       const checked = await checkedAnswer(target, event.result, call, checkJson, checker);
       outcome = 'ok';
-      yield { type: 'finish', answer: { ...checked, latencyMs: since(started) } };
+      yield { type: 'finish', answer: { ...checked, ...measured.answered(usage) } };
     }
   } catch (error) {
     outcome = outcomeOf(error, call.signal);
     usage = usageOf(error) ?? usage;
     throw error;
   } finally {
-    record(target, outcome, started, usage, metrics);
+    measured.ended(outcome, usage);
   }
 }
 
@@ -136,15 +145,32 @@ function inWords(mistake: AnswerMistake): string {
   }
 }
 
-function record(
-  { provider, request: { model } }: Target,
-  outcome: string,
-  started: number,
-  usage: Usage | undefined,
-  metrics: CallTargetDependencies['metrics'],
-): void {
-  const spent = usage && { model: provider.models.includes(model) ? model : 'other', ...usage };
-  metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000, spent);
+/** Begins to measure a call. */
+function measure(
+  { provider, request }: Target,
+  { prices, clock, metrics }: CallTargetDependencies,
+): {
+  answered(usage: Usage): Pick<TargetAnswer, 'latencyMs' | 'cost'>;
+  ended(outcome: string, usage: Usage | undefined): void;
+} {
+  const started = performance.now();
+  const at = clock.now();
+  let cost: CallCost | undefined;
+  return {
+    answered(usage) {
+      cost = prices.costOf(provider.id, request, usage, at);
+      return { latencyMs: Math.round(performance.now() - started), cost };
+    },
+    ended(outcome, usage) {
+      const { model } = request;
+      const spent = usage && {
+        ...usage,
+        model: provider.models.includes(model) ? model : 'other',
+        cost: (cost ?? prices.costOf(provider.id, request, usage, at))?.amount,
+      };
+      metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000, spent);
+    },
+  };
 }
 
 function outcomeOf(error: unknown, signal: AbortSignal): string {
@@ -154,9 +180,4 @@ function outcomeOf(error: unknown, signal: AbortSignal): string {
 
 function usageOf(error: unknown): Usage | undefined {
   return error instanceof ProblemError ? error.extensions.usage : undefined;
-}
-
-/** In whole milliseconds. */
-function since(started: number): number {
-  return Math.round(performance.now() - started);
 }

@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import { showCost } from '../costs/prices.ts';
 import type { Usage } from '../providers/language-model.ts';
 import { toAttempts } from './attempts.ts';
 import type { Generated } from './generator.ts';
@@ -41,12 +42,17 @@ export function toWarnings(
 }
 
 /** The contract's representation of an answer, member by member. Its `object` is a `JsonText`. */
-export function toInvocationResult({ result, attempts }: Pick<Generated, 'result' | 'attempts'>): InvocationResult {
+export function toInvocationResult({
+  result,
+  cost,
+  attempts,
+}: Pick<Generated, 'result' | 'cost' | 'attempts'>): InvocationResult {
   const { text, finishReason, usage, toolCalls, object } = result;
   return {
     text,
     finishReason,
     usage: toUsage(usage),
+    cost: showCost(cost),
     ...(toolCalls !== undefined && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
     ...(object !== undefined && { object: object.json }),
     ...(attempts.length > 0 && { attempts: toAttempts(attempts) }),

@@ -15,6 +15,8 @@ export interface SpentTokens {
   /** Undefined if the provider did not say. */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** In billionths of a dollar; undefined if it is unknown. */
+  readonly cost?: bigint | undefined;
 }
 
 /** Prometheus metrics of this process. Label values come from the contract and configuration, never from callers. */
@@ -114,6 +116,18 @@ export function createMetrics(): Metrics {
     'model',
     'direction',
   );
+  const cost = counter(
+    'provider_cost_dollars_total',
+    'What provider calls cost, in US dollars, as far as it is known.',
+    'provider',
+    'model',
+  );
+  const unpriced = counter(
+    'provider_calls_without_cost_total',
+    'Provider calls that were answered or left and whose cost is unknown: no price, or no tokens.',
+    'provider',
+    'model',
+  );
   const cache = counter('invoke_cache_total', 'Invocations that allow caching, by result of the cache.', 'result');
   const disagreements = counter(
     'contract_referee_disagreements_total',
@@ -183,7 +197,9 @@ export function createMetrics(): Metrics {
     observeProviderCall: (provider, outcome, seconds, spent) => {
       providerCalls(provider, outcome).observe(seconds);
       if (spent === undefined) return;
-      const { model, inputTokens, outputTokens } = spent;
+      const { model, inputTokens, outputTokens, cost: paid } = spent;
+      if (paid === undefined) unpriced(provider, model).inc();
+      else cost(provider, model).inc(Number(paid) / 1e9);
       if (inputTokens !== undefined) tokens(provider, model, 'input').inc(inputTokens);
       if (outputTokens !== undefined) tokens(provider, model, 'output').inc(outputTokens);
     },

@@ -15,11 +15,23 @@ const counted = {
     'attempts_succeeded',
     'attempts_failed',
     'without_usage',
+    'nanodollars',
+    'without_cost',
   ],
   /** `milliseconds` is the sum of the durations. */
   integration: ['succeeded', 'failed', 'milliseconds'],
   /** `milliseconds` is the sum of the latencies of the answers that did not come from the cache. */
-  prompt: ['invocations', 'errors', 'cached', 'input_tokens', 'output_tokens', 'milliseconds', 'without_usage'],
+  prompt: [
+    'invocations',
+    'errors',
+    'cached',
+    'input_tokens',
+    'output_tokens',
+    'milliseconds',
+    'without_usage',
+    'nanodollars',
+    'without_cost',
+  ],
 } as const;
 
 export type Kind = keyof typeof counted;

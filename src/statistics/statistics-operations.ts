@@ -1,4 +1,5 @@
 import type { components, operations } from '../../generated/types.ts';
+import { showMoney } from '../costs/money.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import type { Integrations } from '../integrations/integrations.ts';
 import type { Prompts } from '../prompts/prompts.ts';
@@ -67,7 +68,8 @@ function showSeries<K extends Kind, Shown>(
 }
 
 function showService({ at, counts }: Counted<'service'>): Schemas['ServiceCounts'] {
-  return { at: at.toISOString(), ...counts };
+  const { nanodollars, ...shown } = counts;
+  return { at: at.toISOString(), ...shown, cost: showMoney(BigInt(nanodollars)) };
 }
 
 function showAttempts({ at, counts }: Counted<'integration'>): Schemas['AttemptCounts'] {
@@ -76,9 +78,10 @@ function showAttempts({ at, counts }: Counted<'integration'>): Schemas['AttemptC
 }
 
 function showInvocations({ at, counts }: Counted<'prompt'>): Schemas['InvocationCounts'] {
-  const { milliseconds, ...shown } = counts;
+  const { milliseconds, nanodollars, ...shown } = counts;
   const answered = shown.invocations - shown.errors - shown.cached;
-  return { at: at.toISOString(), ...shown, ...averageLatency(milliseconds, answered) };
+  const cost = showMoney(BigInt(nanodollars));
+  return { at: at.toISOString(), ...shown, cost, ...averageLatency(milliseconds, answered) };
 }
 
 function averageLatency(milliseconds: number, count: number): { average_latency_ms?: number } {

@@ -6,6 +6,7 @@
  * seconds (`flush`); readers add up what all processes have written. So statistics are some seconds old, and a process
  * that is killed loses the counts of its last seconds.
  */
+import type { CallCost } from '../costs/prices.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { within } from '../runtime/within.ts';
@@ -56,6 +57,8 @@ interface InvocationAnswer {
   /** Undefined unless it comes from the cache. */
   readonly age: number | undefined;
   readonly latencyMs: number;
+  /** Undefined if it is unknown. */
+  readonly cost: Pick<CallCost, 'amount'> | undefined;
   readonly result: { readonly usage: SpentTokens };
 }
 
@@ -130,6 +133,8 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
         input_tokens: inputTokens ?? 0,
         output_tokens: outputTokens ?? 0,
         without_usage: inputTokens === undefined || outputTokens === undefined ? 1 : 0,
+        nanodollars: Number(answer?.cost?.amount ?? 0n),
+        without_cost: (answer === undefined ? spent === noTokens : answer.cost !== undefined) ? 0 : 1,
       };
       const errors = answer === undefined ? 1 : 0;
       const milliseconds = answer === undefined || isCached ? 0 : answer.latencyMs;

@@ -75,6 +75,7 @@ describe('a stream of the service', () => {
       text: 'Hello from model-a.',
       finishReason: 'stop',
       usage,
+      cost: null,
       cached: false,
       provider: 'mock',
       model: 'model-a',

@@ -124,6 +124,7 @@ describe('a stream', () => {
       type: 'finish',
       finishReason: 'stop',
       usage: spent,
+      cost: null,
       latencyMs: expect.any(Number),
     });
     expect(harness.mock.requests).toHaveLength(1);

@@ -3,6 +3,7 @@ import { callTarget } from '../../src/generation/call-target.ts';
 import { toWarnings } from '../../src/generation/invocation-result.ts';
 import type { GenerateResult } from '../../src/providers/language-model.ts';
 import type { Provider } from '../../src/providers/provider.ts';
+import { system } from '../../src/runtime/system.ts';
 import type { Answer } from '../support/service.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
 
@@ -139,7 +140,7 @@ describe('an answer in JSON', () => {
     const fresh = await invoke(prompt, 'max-age=60');
     expect([fresh.headers['x-cached'], fresh.body.object]).toEqual(['false', { priority: 'low' }]);
     const cached = await invoke(prompt, 'max-age=60');
-    expect([cached.headers['x-cached'], cached.body]).toEqual(['true', fresh.body]);
+    expect([cached.headers['x-cached'], { ...cached.body, cost: null }]).toEqual(['true', fresh.body]);
     expect(called()).toHaveLength(2);
   });
 
@@ -231,6 +232,8 @@ describe('an answer that could not be read in time', () => {
     const answer = await callTarget({ provider, request }, call, true, {
       metrics: { observeProviderCall: () => undefined },
       checker: { check: async () => ({ status: 'unverified' }) },
+      prices: { costOf: () => undefined },
+      clock: system.clock,
     });
     expect(answer).toEqual({ result, isUnverified: true, latencyMs: expect.any(Number) });
     expect(toWarnings([], answer).warnings).toEqual([

@@ -9,7 +9,15 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const none = { errors: 0, cached: 0, input_tokens: 0, output_tokens: 0, without_usage: 0 };
+const none = {
+  errors: 0,
+  cached: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  without_usage: 0,
+  cost: { amount: '0', currency: 'USD' },
+  without_cost: 0,
+};
 
 describe('200', () => {
   it('counts invocations in total and by version, the latest version first', async () => {
@@ -30,6 +38,8 @@ describe('200', () => {
       input_tokens: 8,
       output_tokens: 8,
       without_usage: 0,
+      cost: { amount: '0', currency: 'USD' },
+      without_cost: 0,
       average_latency_ms: latency,
     });
     expect(body.versions).toEqual([

@@ -103,7 +103,8 @@ describe('over time', () => {
   const clock = createStandingClock('2026-11-06T12:00:00Z');
   const create = (over: PagedDatabase = database): Statistics =>
     createStatistics({ store: createStatisticsStore(over), clock, random: systemRandom });
-  const succeeded = { age: undefined, latencyMs: 100, result: { usage: { inputTokens: 1, outputTokens: 2 } } };
+  const cost = { amount: 1_000n };
+  const succeeded = { age: undefined, latencyMs: 100, cost, result: { usage: { inputTokens: 1, outputTokens: 2 } } };
   const promptId = (): string => systemRandom.uuid();
   const shown = async (statistics: Statistics, id: string, span: 'hour' | 'day'): Promise<[string, number][]> => {
     const { points } = await statistics.ofPrompt(id, span, 20);
@@ -111,10 +112,10 @@ describe('over time', () => {
     return pointsWith({ points: body }, 'invocations');
   };
 
-  it('invocations whose tokens are unknown are counted apart', async () => {
+  it('invocations whose tokens or costs are unknown are counted apart', async () => {
     const [id, statistics] = [promptId(), create()];
     statistics.invoked(id, 1, succeeded);
-    statistics.invoked(id, 1, { ...succeeded, result: { usage: {} } });
+    statistics.invoked(id, 1, { ...succeeded, cost: undefined, result: { usage: {} } });
     statistics.invoked(id, 1, { ...succeeded, result: { usage: { inputTokens: 4 } } });
     statistics.invoked(id, 1, { ...succeeded, age: 3, result: { usage: {} } });
     statistics.invoked(id, 1, undefined, { outputTokens: 8 });
@@ -122,6 +123,7 @@ describe('over time', () => {
     await statistics.flush();
     const { total } = await statistics.ofPrompt(id, 'hour', 1);
     expect(total.counts).toMatchObject({ invocations: 6, input_tokens: 5, output_tokens: 10, without_usage: 3 });
+    expect(total.counts).toMatchObject({ nanodollars: 3_000, without_cost: 2 });
   });
 
   it('counts belong to their minutes and quarters of an hour, across hours and midnight', async () => {

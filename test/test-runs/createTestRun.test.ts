@@ -24,7 +24,12 @@ const hello = (model: string): object => ({
   provider: 'mock',
   model,
   latency_ms: expect.any(Number),
-  result: { text: `Hello from ${model}.`, finishReason: 'stop', usage: { inputTokens: 11, outputTokens: 7 } },
+  result: {
+    text: `Hello from ${model}.`,
+    finishReason: 'stop',
+    usage: { inputTokens: 11, outputTokens: 7 },
+    cost: null,
+  },
 });
 
 describe('201', () => {
@@ -56,7 +61,12 @@ describe('201', () => {
           provider: 'echo',
           model: 'echo-1',
           latency_ms: expect.any(Number),
-          result: { text: 'Hello Ada', finishReason: 'stop', usage: { inputTokens: 2, outputTokens: 2 } },
+          result: {
+            text: 'Hello Ada',
+            finishReason: 'stop',
+            usage: { inputTokens: 2, outputTokens: 2 },
+            cost: { amount: '0', currency: 'USD' },
+          },
         },
         hello('model-a'),
       ],

@@ -41,6 +41,8 @@ export function observe(
     generator: createGenerator({
       cache: createResponseCache(0, () => 0),
       checker: { check: () => Promise.resolve({ status: 'unverified' }) },
+      prices: { costOf: () => undefined },
+      clock: system.clock,
       metrics: { observeProviderCall: () => undefined, countCache: () => undefined },
       log,
       memory,

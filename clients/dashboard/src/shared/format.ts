@@ -12,6 +12,8 @@ export interface Format {
   percent: (share: number) => string;
   /** €4.20, of an amount in minor units of the currency (ISO 4217). */
   money: (minor: number, currency: string) => string;
+  /** $0.0000464, of a cost as the API has it; `undefined` if it is unknown. */
+  cost: (cost: { readonly amount: string } | null | undefined) => string | undefined;
   /** 1.5 kB */
   bytes: (bytes: number) => string;
   /** 250 ms, 1.5 s, 3 min, 2.5 hr */
@@ -87,6 +89,15 @@ export function createFormat(language: string): Format {
         maximumFractionDigits: digits,
       }).format(minor / 10 ** digits);
     },
+    cost: (cost) =>
+      cost === undefined || cost === null
+        ? undefined
+        : new Intl.NumberFormat(language, {
+            style: 'currency',
+            currency: 'USD',
+            minimumFractionDigits: 2,
+            maximumFractionDigits: 9,
+          }).format(Number(cost.amount)),
     bytes: (bytes) => {
       const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), byteUnits.length - 1);
       return unit(byteUnits[power] ?? 'byte', bytes / 1_000 ** power);

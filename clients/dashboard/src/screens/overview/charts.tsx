@@ -8,7 +8,7 @@ import type { Counts } from './queries.ts';
 /** What the numbers were over time. */
 export function Charts({ points }: { points: readonly Counts[] }): ReactNode {
   const { charts: texts } = useTexts().overview;
-  const shown = points.map((point) => ({
+  const shown = points.map(({ cost: _cost, ...point }) => ({
     ...point,
     succeeded: Math.max(point.requests - point.client_errors - point.server_errors, 0),
     answered: Math.max(point.invocations - point.cached - point.invocation_errors, 0),

@@ -159,6 +159,7 @@ function Facts({ result, facts }: { result: Schemas['InvocationResult']; facts: 
         reasoning === undefined ? output : texts.ofReasoning(output, format.number(reasoning)),
       ),
     ],
+    [texts.facts.cost, format.cost(result.cost) ?? texts.unknownCost],
     [
       texts.facts.finish,
       <StatusBadge key="finish" tone={finishTone(result.finishReason)}>

@@ -56,7 +56,8 @@ export function TestResult({
               {playground.tokens(
                 format.tokens(result.result.usage.inputTokens),
                 format.tokens(result.result.usage.outputTokens),
-              )}
+              )}{' '}
+              · {format.cost(result.result.cost) ?? playground.unknownCost}
             </Text>
             <Answer result={result.result} label={texts.answerOf(position, name)} />
           </>

@@ -1,0 +1,120 @@
+/** What answers say that they cost. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { startAnother } from '../support/per-operation.ts';
+import type { Answer } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { pricesPath } from './prices-harness.ts';
+
+let harness: InvokeHarness;
+let prompt: string;
+beforeAll(async () => {
+  harness = await startInvokeHarness();
+  prompt = await harness.createPrompt();
+  // 11 and 7 tokens: 11 × 0.1 + 7 × 0.4 millionths.
+  await setPrice('model-a', { input: '0.1', output: '0.4' });
+});
+afterEach(() => {
+  harness.mock.reset();
+});
+afterAll(() => harness.close());
+
+function setPrice(model: string, ...rates: object[]): Promise<Answer> {
+  return harness.service.call('PUT', `${pricesPath}/mock/${model}`, { body: { rates } });
+}
+
+const cost = { amount: '0.0000039', currency: 'USD' };
+const nothing = { amount: '0', currency: 'USD' };
+
+describe('the cost of an answer', () => {
+  it('is beside its usage', async () => {
+    const { body } = await harness.invoke(prompt);
+    expect(body).toMatchObject({ usage: { inputTokens: 11, outputTokens: 7 }, cost });
+  });
+
+  it('is in the end of a stream', async () => {
+    const { text } = await harness.invoke(prompt, { stream: true });
+    expect(text).toContain(
+      '"usage":{"inputTokens":11,"outputTokens":7},"cost":{"amount":"0.0000039","currency":"USD"}',
+    );
+  });
+
+  it('is unknown without a price, and without tokens', async () => {
+    expect((await harness.invoke(prompt, { model: 'model-b' })).body.cost).toBeNull();
+    harness.mock.behave('model-a', { kind: 'answer', usage: false });
+    expect((await harness.invoke(prompt)).body.cost).toBeNull();
+  });
+
+  it('is unknown for a tier of the provider that has another price', async () => {
+    const tier = async (service_tier: string): Promise<unknown> => {
+      const options = { provider_options: { mock: { service_tier } } };
+      return (await harness.invoke(prompt, options)).body.cost as unknown;
+    };
+    expect([await tier('flex'), await tier('priority'), await tier('default')]).toEqual([null, null, cost]);
+  });
+
+  it('is zero from the cache, and for those who join a call', async () => {
+    const headers = { 'Cache-Control': 'max-age=60' };
+    const body = { variables: { name: 'cached' } };
+    expect((await harness.invoke(prompt, body, headers)).body.cost).toEqual(cost);
+    expect((await harness.invoke(prompt, body, headers)).body.cost).toEqual(nothing);
+
+    harness.mock.behave('model-a', { kind: 'answer', delay: 400 });
+    const shared = { variables: { name: 'shared' } };
+    const answers = Promise.all([1, 2, 3].map(() => harness.invoke(prompt, shared, headers)));
+    const costs = (await answers).map((answer) => answer.body.cost.amount as string);
+    expect(costs.toSorted()).toEqual(['0', '0', '0.0000039']);
+  });
+
+  it('is zero for echo', async () => {
+    expect((await harness.invoke(prompt, { provider: 'echo' })).body.cost).toEqual(nothing);
+  });
+
+  it('follows a price from its date on', async () => {
+    const price = { input: '1', output: '1' };
+    await setPrice(
+      'dated',
+      price,
+      { ...price, from: '2020-01-01T00:00:00Z', output: '2' },
+      { ...price, from: '2999-01-01T00:00:00Z' },
+    );
+    const { body } = await harness.invoke(prompt, { model: 'dated' });
+    expect(body.cost.amount).toBe('0.000025');
+  });
+});
+
+describe('metrics', () => {
+  it('have costs, and calls whose cost is unknown, by provider and model', async () => {
+    const paid = 'provider_cost_dollars_total{provider="mock",model="model-a"}';
+    const unknown = 'provider_calls_without_cost_total{provider="mock",model="model-b"}';
+    const before = [await harness.metric(paid), await harness.metric(unknown)] as const;
+    await harness.invoke(prompt);
+    await harness.invoke(prompt, { model: 'model-b' });
+    expect(await harness.metric(paid)).toBeCloseTo(before[0] + 0.0000039, 12);
+    expect(await harness.metric(unknown)).toBe(before[1] + 1);
+  });
+});
+
+describe('another process', () => {
+  it('sees a price within 5 seconds', async () => {
+    const { OPENAI_COMPATIBLE_PROVIDERS = '' } = harness.service.environment;
+    const other = await startAnother(harness.service, { OPENAI_COMPATIBLE_PROVIDERS });
+    try {
+      const costThere = async (): Promise<unknown> => {
+        const { body } = await other.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: { model: 'other' } });
+        return body.cost as unknown;
+      };
+      // It reads what was set before it started.
+      const { body } = await other.call('POST', `/api/v1/prompts/${prompt}/invoke`);
+      expect(body.cost).toEqual(cost);
+      expect(await costThere()).toBeNull();
+      await setPrice('other', { input: '0', output: '1' });
+      const began = performance.now();
+      const seen = await until(costThere, (found) => found !== null);
+      expect(seen).toEqual({ amount: '0.000007', currency: 'USD' });
+      expect(performance.now() - began).toBeLessThan(5_000);
+    } finally {
+      await other.close();
+    }
+  });
+});
