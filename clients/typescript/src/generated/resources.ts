@@ -1296,7 +1296,7 @@ export interface ServiceResource {
    * | --- | --- |
    * | `http_request_duration_seconds`, `http_problems_total` | requests by operation and status, and problems by type |
    * | `http_streamed_answers_total`, `http_streamed_bytes_total`, `http_stream_first_event_seconds`, `http_event_streams_active` | streamed answers |
-   * | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total` | calls of providers |
+   * | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total` | calls of providers |
    * | `provider_calls_active`, `provider_calls_waiting`, `provider_calls_limit` | the queue of each provider |
    * | `provider_streams_active`, `provider_streams_waiting`, `provider_streams_limit` | the queue of streamed calls |
    * | `invoke_cache_total`, `test_runs_active` | the cache of answers, and test runs |

@@ -1626,7 +1626,7 @@ export interface paths<Other = string & {}> {
          *     | --- | --- |
          *     | `http_request_duration_seconds`, `http_problems_total` | requests by operation and status, and problems by type |
          *     | `http_streamed_answers_total`, `http_streamed_bytes_total`, `http_stream_first_event_seconds`, `http_event_streams_active` | streamed answers |
-         *     | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total` | calls of providers |
+         *     | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total` | calls of providers |
          *     | `provider_calls_active`, `provider_calls_waiting`, `provider_calls_limit` | the queue of each provider |
          *     | `provider_streams_active`, `provider_streams_waiting`, `provider_streams_limit` | the queue of streamed calls |
          *     | `invoke_cache_total`, `test_runs_active` | the cache of answers, and test runs |
@@ -2839,6 +2839,37 @@ export interface components<Other = string & {}> {
          */
         FinishReason: ("stop" | "length" | "content-filter" | "tool-calls" | "error" | "other") | components<Other>["schemas"]["OtherValue"];
         /**
+         * CostAmount
+         * @description The amount, as decimal digits with up to nine decimals.
+         * @example 0.0000464
+         */
+        CostAmount: string;
+        /**
+         * PriceCurrency
+         * @description Always `USD`. Providers have their prices in US dollars.
+         * @example USD
+         * @constant
+         */
+        PriceCurrency: "USD";
+        /**
+         * CallCost
+         * @description What `usage` cost, by the price of the model when the call began; 0 for an answer from the cache, or of a call that another invocation pays. A part of 10^-9 dollars counts as a whole. `null` if the cost is unknown: the model has no price, or the provider did not give the numbers of tokens. Results of earlier releases do not have it.
+         * @example {
+         *       "amount": "0.0000464",
+         *       "currency": "USD"
+         *     }
+         */
+        CallCost: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+            /**
+             * AnyCallCostPriceMatch
+             * @description `prefix`: the table of prices does not have the model, but its family. Absent otherwise.
+             * @example prefix
+             */
+            price_match?: "prefix" | components<Other>["schemas"]["OtherValue"];
+        } | null;
+        /**
          * ToolCall
          * @description A call of a tool that the model asks for. Send it back, as it is, in the message of the assistant.
          * @example {
@@ -2877,6 +2908,10 @@ export interface components<Other = string & {}> {
          *       "usage": {
          *         "inputTokens": 64,
          *         "outputTokens": 13
+         *       },
+         *       "cost": {
+         *         "amount": "0.0000464",
+         *         "currency": "USD"
          *       }
          *     }
          */
@@ -2888,6 +2923,7 @@ export interface components<Other = string & {}> {
             text: string;
             finishReason: components<Other>["schemas"]["FinishReason"];
             usage: components<Other>["schemas"]["Usage"];
+            cost?: components<Other>["schemas"]["CallCost"];
             /** @description Calls of tools that the model asks for. Absent if there are none. */
             toolCalls?: components<Other>["schemas"]["ToolCall"][];
             /**
@@ -2902,6 +2938,18 @@ export interface components<Other = string & {}> {
             warnings?: components<Other>["schemas"]["Warnings"];
         };
         /**
+         * Cost
+         * @description A sum of costs, as far as they are known.
+         * @example {
+         *       "amount": "0.0044544",
+         *       "currency": "USD"
+         *     }
+         */
+        Cost: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        };
+        /**
          * InvocationCounts
          * @description Invocations of a prompt in an interval. `at` is the start of the interval.
          * @example {
@@ -2912,6 +2960,11 @@ export interface components<Other = string & {}> {
          *       "input_tokens": 6144,
          *       "output_tokens": 1248,
          *       "without_usage": 1,
+         *       "cost": {
+         *         "amount": "0.0044544",
+         *         "currency": "USD"
+         *       },
+         *       "without_cost": 1,
          *       "average_latency_ms": 1874
          *     }
          */
@@ -2953,6 +3006,13 @@ export interface components<Other = string & {}> {
              * @example 1
              */
             without_usage: number;
+            cost: components<Other>["schemas"]["Cost"];
+            /**
+             * Format: int64
+             * @description Invocations that called a provider and whose cost is unknown. It is missing in `cost`.
+             * @example 1
+             */
+            without_cost: number;
             /**
              * Format: int64
              * @description Mean of `X-Latency-Ms` of the answers, in milliseconds, without answers from the cache. Absent if there was none.
@@ -3108,13 +3168,6 @@ export interface components<Other = string & {}> {
             created_at: components<Other>["schemas"]["Timestamp"];
             finished_at?: components<Other>["schemas"]["Timestamp"];
         };
-        /**
-         * PriceCurrency
-         * @description Always `USD`. Providers have their prices in US dollars.
-         * @example USD
-         * @constant
-         */
-        PriceCurrency: "USD";
         /**
          * RateAmount
          * @description Dollars for a million tokens, as decimal digits with up to nine decimals.
@@ -5305,6 +5358,11 @@ export interface components<Other = string & {}> {
          *       "input_tokens": 6144,
          *       "output_tokens": 1248,
          *       "without_usage": 1,
+         *       "cost": {
+         *         "amount": "0.0044544",
+         *         "currency": "USD"
+         *       },
+         *       "without_cost": 1,
          *       "attempts_succeeded": 143,
          *       "attempts_failed": 4
          *     }
@@ -5365,6 +5423,13 @@ export interface components<Other = string & {}> {
              * @example 1
              */
             without_usage: number;
+            cost: components<Other>["schemas"]["Cost"];
+            /**
+             * Format: int64
+             * @description Invocations that called a provider and whose cost is unknown. It is missing in `cost`.
+             * @example 1
+             */
+            without_cost: number;
             /**
              * Format: int64
              * @description Attempts to deliver an event that got a 2xx.
@@ -6563,6 +6628,7 @@ export interface components<Other = string & {}> {
             type: "finish";
             finishReason: components<Other>["schemas"]["FinishReason"];
             usage: components<Other>["schemas"]["Usage"];
+            cost?: components<Other>["schemas"]["CallCost"];
             latencyMs: components<Other>["schemas"]["LatencyMs"];
             /** @description All calls of tools of this answer. Absent if there are none. */
             toolCalls?: components<Other>["schemas"]["ToolCall"][];
@@ -6634,6 +6700,10 @@ export interface components<Other = string & {}> {
          *         "inputTokens": 64,
          *         "outputTokens": 13
          *       },
+         *       "cost": {
+         *         "amount": "0.0000464",
+         *         "currency": "USD"
+         *       },
          *       "latencyMs": 1874
          *     }
          * @example {
@@ -6702,6 +6772,11 @@ export interface components<Other = string & {}> {
          *         "input_tokens": 6144,
          *         "output_tokens": 1248,
          *         "without_usage": 1,
+         *         "cost": {
+         *           "amount": "0.0044544",
+         *           "currency": "USD"
+         *         },
+         *         "without_cost": 1,
          *         "average_latency_ms": 1874
          *       },
          *       "points": [
@@ -6712,7 +6787,12 @@ export interface components<Other = string & {}> {
          *           "cached": 0,
          *           "input_tokens": 0,
          *           "output_tokens": 0,
-         *           "without_usage": 0
+         *           "without_usage": 0,
+         *           "cost": {
+         *             "amount": "0",
+         *             "currency": "USD"
+         *           },
+         *           "without_cost": 0
          *         },
          *         {
          *           "at": "2026-11-06T12:31:00.000Z",
@@ -6722,6 +6802,11 @@ export interface components<Other = string & {}> {
          *           "input_tokens": 6144,
          *           "output_tokens": 1248,
          *           "without_usage": 1,
+         *           "cost": {
+         *             "amount": "0.0044544",
+         *             "currency": "USD"
+         *           },
+         *           "without_cost": 1,
          *           "average_latency_ms": 1874
          *         }
          *       ]
@@ -6746,6 +6831,11 @@ export interface components<Other = string & {}> {
          *         "input_tokens": 6144,
          *         "output_tokens": 1248,
          *         "without_usage": 1,
+         *         "cost": {
+         *           "amount": "0.0044544",
+         *           "currency": "USD"
+         *         },
+         *         "without_cost": 1,
          *         "average_latency_ms": 1874
          *       },
          *       "points": [
@@ -6756,7 +6846,12 @@ export interface components<Other = string & {}> {
          *           "cached": 0,
          *           "input_tokens": 0,
          *           "output_tokens": 0,
-         *           "without_usage": 0
+         *           "without_usage": 0,
+         *           "cost": {
+         *             "amount": "0",
+         *             "currency": "USD"
+         *           },
+         *           "without_cost": 0
          *         },
          *         {
          *           "at": "2026-11-06T12:31:00.000Z",
@@ -6766,6 +6861,11 @@ export interface components<Other = string & {}> {
          *           "input_tokens": 6144,
          *           "output_tokens": 1248,
          *           "without_usage": 1,
+         *           "cost": {
+         *             "amount": "0.0044544",
+         *             "currency": "USD"
+         *           },
+         *           "without_cost": 1,
          *           "average_latency_ms": 1874
          *         }
          *       ],
@@ -6780,6 +6880,11 @@ export interface components<Other = string & {}> {
          *             "input_tokens": 6144,
          *             "output_tokens": 1248,
          *             "without_usage": 1,
+         *             "cost": {
+         *               "amount": "0.0044544",
+         *               "currency": "USD"
+         *             },
+         *             "without_cost": 1,
          *             "average_latency_ms": 1874
          *           },
          *           "points": [
@@ -6790,7 +6895,12 @@ export interface components<Other = string & {}> {
          *               "cached": 0,
          *               "input_tokens": 0,
          *               "output_tokens": 0,
-         *               "without_usage": 0
+         *               "without_usage": 0,
+         *               "cost": {
+         *                 "amount": "0",
+         *                 "currency": "USD"
+         *               },
+         *               "without_cost": 0
          *             },
          *             {
          *               "at": "2026-11-06T12:31:00.000Z",
@@ -6800,6 +6910,11 @@ export interface components<Other = string & {}> {
          *               "input_tokens": 6144,
          *               "output_tokens": 1248,
          *               "without_usage": 1,
+         *               "cost": {
+         *                 "amount": "0.0044544",
+         *                 "currency": "USD"
+         *               },
+         *               "without_cost": 1,
          *               "average_latency_ms": 1874
          *             }
          *           ]
@@ -10036,6 +10151,11 @@ export interface components<Other = string & {}> {
          *         "input_tokens": 6144,
          *         "output_tokens": 1248,
          *         "without_usage": 1,
+         *         "cost": {
+         *           "amount": "0.0044544",
+         *           "currency": "USD"
+         *         },
+         *         "without_cost": 1,
          *         "attempts_succeeded": 143,
          *         "attempts_failed": 4
          *       },
@@ -10051,6 +10171,11 @@ export interface components<Other = string & {}> {
          *           "input_tokens": 0,
          *           "output_tokens": 0,
          *           "without_usage": 0,
+         *           "cost": {
+         *             "amount": "0",
+         *             "currency": "USD"
+         *           },
+         *           "without_cost": 0,
          *           "attempts_succeeded": 0,
          *           "attempts_failed": 0
          *         },
@@ -10065,6 +10190,11 @@ export interface components<Other = string & {}> {
          *           "input_tokens": 6144,
          *           "output_tokens": 1248,
          *           "without_usage": 1,
+         *           "cost": {
+         *             "amount": "0.0044544",
+         *             "currency": "USD"
+         *           },
+         *           "without_cost": 1,
          *           "attempts_succeeded": 143,
          *           "attempts_failed": 4
          *         }
@@ -14349,7 +14479,7 @@ export interface operations<Other = string & {}> {
                      *     data: {"type":"text","delta":" can use the export button."}
                      *
                      *     event: finish
-                     *     data: {"type":"finish","finishReason":"stop","usage":{"inputTokens":64,"outputTokens":13},"latencyMs":1874}
+                     *     data: {"type":"finish","finishReason":"stop","usage":{"inputTokens":64,"outputTokens":13},"cost":{"amount":"0.0000464","currency":"USD"},"latencyMs":1874}
                      */
                     "text/event-stream": string;
                 };
