@@ -35,6 +35,18 @@ function keyIn(text: string): string {
   return /pgw_[0-9a-f]{32}_[\w-]{43}/.exec(text)?.[0] ?? '';
 }
 
+describe('the guide "Costs"', () => {
+  it('lists missing prices, and sets one', async () => {
+    const service = await startTestService();
+    const blocks = readBlocks(await readGuide('92-costs.md'));
+    const answerOf = async (part: string): Promise<unknown> =>
+      JSON.parse(await perform(findBlock(blocks, 'sh', part), service.url, service.adminKey));
+    expect(await answerOf('source=none')).toMatchObject({ data: [] });
+    expect(await answerOf('-X PUT')).toMatchObject({ source: 'operator', rates: [{}, {}] });
+    await service.close();
+  });
+});
+
 describe('the guide "Stream answers"', () => {
   it('shows the events of a stream', async () => {
     const blocks = readBlocks(await readGuide('8-stream-answers.md'));

@@ -34,7 +34,7 @@ export function costOf<R extends Rate>(
   const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWrite1hInputTokens: hour = 0 } = usage;
   const { cacheWriteInputTokens: written = hour } = usage;
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
-  const rate = rates.findLast((one) => applies(one, inputTokens, at));
+  const rate = rateOf(rates, inputTokens, at);
   const plain = inputTokens - cachedInputTokens - written;
   if (rate === undefined || plain < 0 || hour > written) return undefined;
   const sum =
@@ -45,6 +45,11 @@ export function costOf<R extends Rate>(
     BigInt(outputTokens) * rate.output +
     rate.call;
   return { amount: roundUp(sum), rate };
+}
+
+/** The rate for a call with so many input tokens that begins then. */
+export function rateOf<R extends Rate>(rates: readonly R[], inputTokens: number, at: Date): R | undefined {
+  return rates.findLast((rate) => applies(rate, inputTokens, at));
 }
 
 function applies({ from, daily, aboveInputTokens }: Rate, inputTokens: number, at: Date): boolean {
