@@ -844,6 +844,12 @@ export const operationTable = {
         "required": false
       },
       {
+        "name": "X-Tags",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
         "name": "X-Timeout-Ms",
         "in": "header",
         "type": "integer",
@@ -1048,6 +1054,12 @@ export const operationTable = {
       },
       {
         "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "X-Tags",
         "in": "header",
         "type": "string",
         "required": false
@@ -1279,6 +1291,279 @@ export const operationTable = {
       "internal-error",
       "database-unavailable",
       "storage-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "listInvocations": {
+    "method": "GET",
+    "path": "/api/v1/invocations",
+    "scope": "invocations:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "since",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "until",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "prompt",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "version",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "label",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "key_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "provider",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "model",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "problem",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "tag",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "prompt-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "exportInvocations": {
+    "method": "GET",
+    "path": "/api/v1/invocations/export",
+    "scope": "invocations:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "since",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "until",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "prompt",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "version",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "label",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "key_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "provider",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "model",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "status",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "problem",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "tag",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "after_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/jsonl",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "prompt-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getInvocation": {
+    "method": "GET",
+    "path": "/api/v1/invocations/{id}",
+    "scope": "invocations:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "invocation-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
       "storage-full",
       "shutting-down",
       "overloaded"
@@ -1574,6 +1859,12 @@ export const operationTable = {
         "in": "header",
         "type": "string",
         "required": false
+      },
+      {
+        "name": "X-Tags",
+        "in": "header",
+        "type": "string",
+        "required": false
       }
     ],
     "body": "required",
@@ -1647,6 +1938,12 @@ export const operationTable = {
     "parameters": [
       {
         "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "X-Tags",
         "in": "header",
         "type": "string",
         "required": false
@@ -4825,4 +5122,4 @@ export const operationTable = {
 export type OperationId = keyof typeof operationTable;
 
 /** What an API key may be allowed to do. */
-export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'keys:manage' | 'metrics:read' | 'prices:read' | 'prices:write';
+export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'invocations:read' | 'keys:manage' | 'metrics:read' | 'prices:read' | 'prices:write';

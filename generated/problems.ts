@@ -62,6 +62,10 @@ export const problems = {
     "status": 404,
     "title": "Test run not found"
   },
+  "invocation-not-found": {
+    "status": 404,
+    "title": "Invocation not found"
+  },
   "api-key-not-found": {
     "status": 404,
     "title": "API key not found"

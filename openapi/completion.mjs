@@ -41,8 +41,22 @@ const hasBody = ({ requestBody }) => requestBody !== undefined;
 const takes = ({ parameters = [] }, name) =>
   parameters.some(({ $ref }) => $ref?.endsWith(`/parameters/${name}.yaml`) === true);
 
+/** Operations that are one invocation, and the answers that come before there is one. */
+const invokes = ({ operationId }) => ['invokePrompt', 'createChatCompletion', 'createResponse'].includes(operationId);
+const beforeInvocation = ['304', '401', '406', '408', '413', '415', 'default'];
+
 /** Resources whose id is in paths; the parameter is `Path…Id`. */
-const resources = ['ApiKey', 'Category', 'Delivery', 'Integration', 'Location', 'Order', 'Product', 'TestRun'];
+const resources = [
+  'ApiKey',
+  'Category',
+  'Delivery',
+  'Integration',
+  'Invocation',
+  'Location',
+  'Order',
+  'Product',
+  'TestRun',
+];
 
 /** The answers of an operation, from `openapi.yaml`. For a status, the first that applies counts. */
 const commonAnswers = [
@@ -88,6 +102,11 @@ const commonHeaders = [
   { name: 'Cache-Control', header: 'CacheControl', when: () => true },
   { name: 'RateLimit', header: 'RateLimit', when: isCounted },
   { name: 'RateLimit-Policy', header: 'RateLimitPolicy', when: isCounted },
+  {
+    name: 'X-Invocation-Id',
+    header: 'InvocationId',
+    when: ({ status, operation }) => invokes(operation) && !beforeInvocation.includes(status),
+  },
   {
     name: 'WWW-Authenticate',
     header: 'WwwAuthenticate',

@@ -35,6 +35,7 @@ import { createIdempotencyStore, idempotencyIndexes } from './idempotency/idempo
 import { createIntegrationFeature } from './integrations/feature.ts';
 import { integrationIndexes } from './integrations/integration-store.ts';
 import type { StoredSecrets } from './integrations/stored-secrets.ts';
+import { createInvocationFeature, type InvocationLogTimes } from './invocations/feature.ts';
 import { invokeOperations } from './invoke/invoke-operations.ts';
 import { createKeptBytes } from './limits/kept-bytes.ts';
 import { createBudget, type BudgetOptions } from './limits/memory-budget.ts';
@@ -79,6 +80,7 @@ export interface AppOverrides {
   readonly statisticsEveryMs?: number | undefined;
   /** The longest time of a check of an answer against its schema, in milliseconds. @default 250 */
   readonly answerCheckMs?: number | undefined;
+  readonly invocationLogTimes?: InvocationLogTimes | undefined;
 }
 
 export interface AppDependencies extends AppOverrides {
@@ -170,11 +172,19 @@ export function createApp(dependencies: AppDependencies): App {
   const { prompts } = promptFeature;
   const costs = createCostFeature(basis, providers);
   const { prices } = costs;
+  const invocationFeature = createInvocationFeature({
+    ...basis,
+    log,
+    retentionMs: config.limits.invocationRetentionMs,
+    times: dependencies.invocationLogTimes,
+  });
+  const { invocations } = invocationFeature;
   const generation = createGeneration({
     prompts,
     providers,
     statistics,
     prices,
+    invocations,
     clock,
     metrics,
     log,
@@ -189,6 +199,7 @@ export function createApp(dependencies: AppDependencies): App {
     prompts,
     planner,
     generator,
+    invocations,
     blobs,
     metrics,
     log,
@@ -232,6 +243,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...promptFeature.operations,
     ...invokeOperations({ planner, prepare, ...config.invoke }),
     ...testRunFeature.operations,
+    ...invocationFeature.operations(prompts),
     ...providerOperations(providers),
     ...costs.operations,
     ...compatible.operations,
@@ -347,7 +359,7 @@ export function createApp(dependencies: AppDependencies): App {
     sessions,
     storedSecrets,
     chores: [
-      ...[promptFeature, testRunFeature, orders, integrationFeature, costs].flatMap(
+      ...[promptFeature, invocationFeature, testRunFeature, orders, integrationFeature, costs].flatMap(
         ({ chores }): readonly Chore[] => chores,
       ),
       { name: 'expired documents', everyMs: 60_000, run: createExpiry({ database, indexes, now: clock.now }) },
@@ -372,7 +384,8 @@ export function createApp(dependencies: AppDependencies): App {
     async drain(timeoutMs) {
       const end = clock.monotonic() + timeoutMs;
       await Promise.all([testRuns.drain(timeoutMs), idempotency.drain(timeoutMs), webhooks.stop(timeoutMs)]);
-      await Promise.all([statistics.close(Math.max(0, end - clock.monotonic())), generation.close()]);
+      const left = Math.max(0, end - clock.monotonic());
+      await Promise.all([statistics.close(left), generation.close(), invocationFeature.close(left)]);
     },
   };
 }

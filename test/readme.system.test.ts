@@ -107,7 +107,7 @@ async function perform(calls: readonly { command: string; answer: unknown }[]): 
     const { stdout } = await run('bash', ['-c', variables + script], { cwd: folder, env: environment });
     variables += (script.match(/^[A-Z]+=.*\n/gm) ?? []).join('');
     // The reader uses the key of the first start, the test a configured one, whose id is no UUID.
-    const shown = stdout.replaceAll('"id":"administrator"', `"id":"${firstKeyId}"`);
+    const shown = stdout.replaceAll(/("(?:key_)?id":)"administrator"/g, `$1"${firstKeyId}"`);
     answers.push(JSON.parse(shown.replaceAll(receiver.address, receiverAddress)));
     const real = shown.match(ids) ?? [];
     for (const [index, id] of (JSON.stringify(answer).match(ids) ?? []).entries()) realIds.set(id, real[index] ?? id);

@@ -99,7 +99,7 @@ function describe(document: OpenApiDocument, entry: OperationEntry): ClientOpera
     headers,
     isPage: query.some(({ name }) => name === 'after'),
     isStream: false,
-    isText: successes.every(({ 0: media }) => media === 'text/plain'),
+    isText: successes.every(({ 0: media }) => media === 'text/plain' || media === 'application/jsonl'),
     repeatable: method !== 'post' || operation['x-repeatable'] === true,
     stops: answersWithEvents(document, entry),
     bodyComponent: component(requestBody?.content['application/json']?.schema),

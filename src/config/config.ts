@@ -97,6 +97,7 @@ function arrange(set: SettingValues, environment: Environment, warnings: readonl
       requestMemory: set.REQUEST_MEMORY_MB * mebibyte,
       keptAnswers: set.KEPT_ANSWERS_MB * mebibyte,
       testRunRetentionMs: set.TEST_RUN_RETENTION_DAYS * 24 * 3_600_000,
+      invocationRetentionMs: set.INVOCATION_RETENTION_DAYS * 24 * 3_600_000,
     },
     providers,
     log: { level: set.LOG_LEVEL },

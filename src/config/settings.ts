@@ -272,6 +272,12 @@ const settings = {
     format: integer(2, 3_650),
     default: '30',
   },
+  INVOCATION_RETENTION_DAYS: {
+    group: 'Limits',
+    description: 'Time that records of the invocation log are kept, in days.',
+    format: integer(1, 3_650),
+    default: '30',
+  },
   LOG_LEVEL: {
     group: 'Operation',
     description: 'Least severe level that is logged: fatal, error, warn, info, debug, trace or silent.',

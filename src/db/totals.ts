@@ -22,7 +22,7 @@ export function createTotals<T extends Stored>(
     return total;
   });
   return async (source) => {
-    const key = JSON.stringify([source.where, source.span, source.rest]);
+    const key = JSON.stringify([source.collection.collectionName, source.where, source.span, source.rest]);
     const kept = known.get(key);
     return kept !== undefined && performance.now() < kept.until ? kept.total : shared(key, source);
   };

@@ -86,9 +86,14 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
 
   const callShared = async (target: Target, call: CallOptions, policy: CachePolicy): Promise<TargetAnswer> => {
     const { keyId, traceparent, requestId, signal, deadline, maxAttempts, retries = 0, onFailedAttempt } = call;
+    const { attemptLog } = call;
     const caller: Caller = {
       signal,
       deadline,
+      invocation: attemptLog?.id,
+      onJoin: ({ invocation }) => {
+        if (invocation !== undefined) attemptLog?.join(invocation);
+      },
       timeout: () => {
         const problem = timedOut(target);
         onFailedAttempt?.({
@@ -108,11 +113,13 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
       sharedCalls.start(key, caller, {
         async perform(terms) {
           const attempts: FailedAttempt[] = [];
+          const release = attemptLog?.hold();
           const shared: CallOptions = {
             keyId,
             traceparent,
             requestId,
             retries,
+            attemptLog,
             signal: terms.signal,
             ...(maxAttempts !== undefined && { maxAttempts }),
             get deadline() {
@@ -125,6 +132,8 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
           } catch (problem) {
             if (!(problem instanceof ProblemError)) throw problem;
             return { attempts, outcome: { problem } };
+          } finally {
+            release?.();
           }
         },
         keep({ outcome }) {

@@ -8,7 +8,7 @@ import { createResponseCache } from './response-cache.ts';
 
 export type GenerationOptions = PlannerDependencies &
   Omit<GeneratorDependencies, 'cache' | 'checker'> &
-  Pick<InvocationDependencies, 'statistics'> & {
+  Pick<InvocationDependencies, 'statistics' | 'invocations'> & {
     readonly clock: Clock;
     readonly log: Logger;
     /** Limit of the cache of answers, in bytes. */
@@ -19,7 +19,7 @@ export type GenerationOptions = PlannerDependencies &
 
 /** How answers are planned and generated, for every feature that needs one. */
 export function createGeneration({ prompts, providers, statistics, answerCheckMs, ...options }: GenerationOptions) {
-  const { clock, log, cacheMaxBytes } = options;
+  const { invocations, clock, log, cacheMaxBytes } = options;
   const checker = createAnswerChecker({
     ...(answerCheckMs !== undefined && { timeoutMs: answerCheckMs }),
     onError: (error) => {
@@ -31,7 +31,7 @@ export function createGeneration({ prompts, providers, statistics, answerCheckMs
   return {
     planner: createPlanner({ prompts, providers }),
     generator,
-    prepare: createInvocations({ generator, statistics }),
+    prepare: createInvocations({ generator, statistics, invocations }),
     close: () => checker.close(),
   };
 }

@@ -60,7 +60,7 @@ export function toInvocationResult({
 }
 
 /** The contract's representation of tokens, member by member. */
-function toUsage(usage: Usage): Usage {
+export function toUsage(usage: Usage): Usage {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
   const { cacheWriteInputTokens, cacheWrite1hInputTokens } = usage;
   return {

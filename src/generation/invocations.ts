@@ -1,4 +1,6 @@
 import { ProblemError } from '../errors/problem-error.ts';
+import type { Invoked, InvocationLog } from '../invocations/invocation-log.ts';
+import type { InvocationEnd } from '../invocations/invocation-record.ts';
 import type { RequestMemory } from '../limits/memory-budget.ts';
 import type { CallOptions, Usage } from '../providers/language-model.ts';
 import type { Statistics } from '../statistics/statistics.ts';
@@ -9,7 +11,7 @@ import { bytesOf } from './request-size.ts';
 
 /** What is needed of a request for an answer that a caller waits for. */
 export interface Invoker {
-  readonly principal: { readonly keyId: string };
+  readonly principal: { readonly keyId: string; readonly name: string };
   /** For the log. */
   readonly requestId: string;
   /** The memory of the request, which has enough for its body. */
@@ -17,10 +19,12 @@ export interface Invoker {
   /** The caller's trace context, which is passed on to the providers. */
   readonly traceparent: string | undefined;
   /** Called as soon as something is known, and again when another target answers. */
-  note(known: Known): void;
+  note(known: { readonly prompt: string; readonly version: number } | Extract<Known, { provider: string }>): void;
+  /** Adds a header field to the answer, also to a problem. */
+  addHeader(name: string, value: string): void;
 }
 
-export interface InvocationTerms {
+export interface InvocationTerms extends Pick<Invoked, 'operation' | 'isStreamed' | 'tags'> {
   /** Milliseconds from the start of the calls that the providers may take; for a stream, to its first content. */
   readonly timeoutMs: number;
   readonly cache?: CachePolicy;
@@ -28,6 +32,7 @@ export interface InvocationTerms {
 
 /** A request that was checked. Nothing was spent. Call one of both methods, once. */
 export interface Invocation<Planned extends Plan> {
+  readonly id: string;
   readonly plan: Planned;
   /**
    * @param signal aborted when nobody needs the answer any more
@@ -40,8 +45,8 @@ export interface Invocation<Planned extends Plan> {
 }
 
 /**
- * Plans an invocation. One of a stored prompt is counted in its statistics, also if it fails, and an invocation reserves
- * the memory that its calls need.
+ * Plans an invocation. It has a record, also if it fails, and its id is a header field of the answer. One of a stored
+ * prompt is counted in its statistics. An invocation reserves the memory that its calls need.
  *
  * @throws {ProblemError} Those of `plan`.
  */
@@ -54,34 +59,47 @@ export type PrepareInvocation = <Planned extends Plan>(
 export interface InvocationDependencies {
   readonly generator: Generator;
   readonly statistics: Pick<Statistics, 'invoked'>;
+  readonly invocations: InvocationLog;
 }
 
-export function createInvocations({ generator, statistics }: InvocationDependencies): PrepareInvocation {
-  return async (invoker, makePlan, { timeoutMs, cache = noCache }) => {
+/** Of the answer, for an invocation. */
+const idHeader = 'X-Invocation-Id';
+
+export function createInvocations({ generator, statistics, invocations }: InvocationDependencies): PrepareInvocation {
+  return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, tags }) => {
+    const { principal, requestId, traceparent } = invoker;
+    const { keyId, name: keyName } = principal;
+    const record = invocations.begin({ operation, keyId, keyName, requestId, traceparent, isStreamed, tags });
+    invoker.addHeader(idHeader, record.id);
     let found: Extract<Known, { readonly prompt: string }> | undefined;
     const count = (generated: Generated | undefined, spent?: Usage): void => {
       if (found !== undefined) statistics.invoked(found.prompt, found.version, generated, spent);
     };
     const plan = await makePlan((known) => {
+      record.note(known);
       if ('prompt' in known) found = known;
-      invoker.note(known);
+      invoker.note('prompt' in known ? { prompt: known.prompt, version: known.version } : known);
     }).catch((error: unknown) => {
       count(undefined);
+      record.end({ error, isCancelled: false });
       throw error;
     });
     const callWith = (signal: AbortSignal, onLeft?: (usage: Usage) => void): CallOptions => ({
-      keyId: invoker.principal.keyId,
-      requestId: invoker.requestId,
-      traceparent: invoker.traceparent,
+      keyId,
+      requestId,
+      traceparent,
+      attemptLog: record,
       signal,
       deadline: performance.now() + timeoutMs,
       ...(onLeft && { onLeft }),
     });
     return {
+      id: record.id,
       plan,
       async generate(signal) {
         let generated: Generated | undefined;
         let spent: Usage | undefined;
+        let end = cancelled;
         // With an `Idempotency-Key` the work goes on when the caller has left.
         const leave = invoker.memory.keep();
         let release: (() => void) | undefined;
@@ -89,19 +107,23 @@ export function createInvocations({ generator, statistics }: InvocationDependenc
           release = await invoker.memory.cover(bytesOf(plan), signal);
           generated = await generator.generate(plan, callWith(signal), cache);
           invoker.note({ provider: generated.provider, model: generated.model });
+          end = answered(generated);
           return generated;
         } catch (error) {
           spent = spentBy(error, signal);
+          end = { error, isCancelled: signal.aborted };
           throw error;
         } finally {
           release?.();
           leave();
           count(generated, spent);
+          record.end(end);
         }
       },
       async *stream(signal) {
         let generated: Generated | undefined;
         let spent: Usage | undefined;
+        let end = cancelled;
         const leave = invoker.memory.keep();
         let release: (() => void) | undefined;
         try {
@@ -110,17 +132,26 @@ export function createInvocations({ generator, statistics }: InvocationDependenc
             spent = usage;
           });
           for await (const event of generator.stream(plan, call, cache)) {
-            if (event.type === 'start') invoker.note({ provider: event.provider, model: event.model });
-            if (event.type === 'finish') generated = event.generated;
+            if (event.type === 'start') {
+              record.firstContent();
+              record.note({ provider: event.provider, model: event.model });
+              invoker.note({ provider: event.provider, model: event.model });
+            }
+            if (event.type === 'finish') {
+              generated = event.generated;
+              end = answered(generated);
+            }
             yield event;
           }
         } catch (error) {
           spent ??= spentBy(error, signal);
+          end = { error, isCancelled: signal.aborted };
           throw error;
         } finally {
           release?.();
           leave();
           count(generated, spent);
+          record.end(end);
         }
       },
     };
@@ -132,6 +163,14 @@ function spentBy(error: unknown, signal: AbortSignal): Usage | undefined {
   if (!(error instanceof ProblemError)) return signal.aborted ? {} : undefined;
   const { usage, attempts = [] } = error.extensions;
   return usage ?? (attempts.some(({ may_be_billed }) => may_be_billed) ? {} : undefined);
+}
+
+/** Of a stream that its reader leaves. */
+const cancelled: InvocationEnd = { error: undefined, isCancelled: true };
+
+/** The end of an invocation that has an answer. */
+export function answered({ provider, model, result, age }: Generated): InvocationEnd {
+  return { answer: { provider, model, finishReason: result.finishReason, isCached: age !== undefined } };
 }
 
 /** The events of an invocation as the source of a streamed answer. @param encoder creates what writes them */

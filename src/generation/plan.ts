@@ -3,7 +3,14 @@ import type { Provider } from '../providers/provider.ts';
 
 /** What becomes known of a request: the version, and the provider and model that are called. */
 export type Known =
-  { readonly prompt: string; readonly version: number } | { readonly provider: string; readonly model: string };
+  | {
+      readonly prompt: string;
+      readonly version: number;
+      readonly slug: string;
+      /** That the request names. */
+      readonly label: string | undefined;
+    }
+  | { readonly provider: string; readonly model: string };
 
 /** A provider, and the whole request to it. */
 export interface Target {

@@ -5,6 +5,10 @@ export interface Caller {
   readonly deadline: number;
   /** Creates the caller's error when its deadline passes. */
   readonly timeout: () => Error;
+  /** Called if the caller joins a call, with the one who has started it. */
+  readonly onJoin?: (starter: Caller) => void;
+  /** Of the caller's invocation. */
+  readonly invocation?: string | undefined;
 }
 
 /** What a call knows about its callers. */
@@ -36,6 +40,7 @@ export interface SharedWork<Answer> {
 interface CallUnderWay<Answer> {
   readonly outcome: Promise<Answer>;
   readonly terms: { deadline: number };
+  readonly starter: Caller;
   callers: number;
   readonly cancel: (reason: unknown) => void;
 }
@@ -76,7 +81,9 @@ export function createSharedCalls<Answer>(): SharedCalls<Answer> {
     join(key, caller) {
       const call = latest.get(key);
       if (call === undefined) return undefined;
-      return caller.signal.aborted ? Promise.reject(caller.signal.reason as Error) : wait(call, caller);
+      if (caller.signal.aborted) return Promise.reject(caller.signal.reason as Error);
+      caller.onJoin?.(call.starter);
+      return wait(call, caller);
     },
     start(key, caller, { perform, keep }) {
       if (caller.signal.aborted) return Promise.reject(caller.signal.reason as Error);
@@ -98,7 +105,7 @@ export function createSharedCalls<Answer>(): SharedCalls<Answer> {
         retire();
         controller.abort(reason);
       };
-      const call: CallUnderWay<Answer> = { outcome, terms, callers: 0, cancel };
+      const call: CallUnderWay<Answer> = { outcome, terms, starter: caller, callers: 0, cancel };
       latest.set(key, call);
       return wait(call, caller);
     },

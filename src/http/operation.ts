@@ -66,6 +66,8 @@ export interface RequestContext {
   readonly memory: RequestMemory;
   /** Adds fields to the request's log line. */
   note(notes: RequestNotes): void;
+  /** Adds a header field to the answer, also to a problem; not to the copy that is kept for an `Idempotency-Key`. */
+  addHeader(name: string, value: string): void;
   /**
    * Begins an answer of Server-Sent Events. It waits for the first event, so that earlier failures are problem answers,
    * but at most ten seconds. Without an `Idempotency-Key` the source is stopped when the caller leaves; with one it

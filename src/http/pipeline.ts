@@ -218,6 +218,7 @@ function createSteps(
         requestId,
         principal,
         notes: progress.notes,
+        headers: progress.headers,
         cancelOnHangUp,
         resourceId,
         streams,

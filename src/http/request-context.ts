@@ -27,6 +27,8 @@ export interface RequestContextOptions {
   readonly requestId: string;
   readonly principal: Principal;
   readonly notes: RequestNotes;
+  /** Header fields of the answer, by their names in lower case. */
+  readonly headers: Record<string, string>;
   /**
    * False if the answer is stored for an idempotency key, and so is needed even if the caller closes the connection.
    */
@@ -85,6 +87,10 @@ export class LazyRequestContext implements RequestContext {
 
   note(notes: RequestNotes): void {
     Object.assign(this.#options.notes, notes);
+  }
+
+  addHeader(name: string, value: string): void {
+    this.#options.headers[name.toLowerCase()] = value;
   }
 
   streamEvents<Event>(source: EventSource<Event>): Promise<StartedStream<Event>> {

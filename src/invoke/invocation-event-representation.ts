@@ -11,23 +11,29 @@ type InvocationEvent = components['schemas']['InvocationEvent'];
 
 /** The stream of an invocation, as the contract has it. */
 export function invocationEvents(invocation: Invocation<PromptPlan>): EventSource<GeneratedEvent> {
-  const { unknownVariables } = invocation.plan;
+  const { id, plan } = invocation;
+  const { unknownVariables } = plan;
   const encode = (event: InvocationEvent): string =>
     serverSentEvent(event.type === 'finish' ? written(event) : event, event.type);
   const encoder: EventEncoder<GeneratedEvent> = {
-    encode: (event) => encode(toInvocationEvent(event, unknownVariables)),
+    encode: (event) => encode(toInvocationEvent(event, id, unknownVariables)),
     fail: (_problem, details) =>
       encode({ type: 'error', problem: details, ...(details.usage !== undefined && { usage: details.usage }) }),
   };
   return eventSource(invocation, () => encoder);
 }
 
-function toInvocationEvent(event: GeneratedEvent, unknownVariables: readonly string[]): InvocationEvent {
+function toInvocationEvent(
+  event: GeneratedEvent,
+  invocationId: string,
+  unknownVariables: readonly string[],
+): InvocationEvent {
   switch (event.type) {
     case 'start': {
       const { type, provider, model, age, attempts } = event;
       return {
         type,
+        invocationId,
         provider,
         model,
         cached: age !== undefined,

@@ -5,6 +5,7 @@ import { answeringIn, type Answering, type PrepareInvocation } from '../generati
 import type { Planner, PromptRequest } from '../generation/planner.ts';
 import { parseCacheControl } from './cache-control.ts';
 import { generationFields, guardedFields, type Overrides } from '../prompts/prompt.ts';
+import { readTags } from '../invocations/tags.ts';
 import { readConversation } from './conversation.ts';
 import { invocationEvents } from './invocation-event-representation.ts';
 import { toInvocationResult, toWarnings, written } from '../generation/invocation-result.ts';
@@ -35,7 +36,7 @@ export function invokeOperations({
         ...toPromptRequest(body),
         reach: context.principal.reach,
         note: (known) => {
-          context.note(known);
+          context.note('prompt' in known ? { prompt: known.prompt, version: known.version } : known);
         },
       });
       return { status: 200, body: toRenderedPrompt(preview) };
@@ -52,12 +53,16 @@ export function invokeOperations({
             note,
           }),
         {
+          operation: 'invoke',
+          isStreamed: body?.stream === true,
+          tags: readTags(context.principal.tags, headers['X-Tags']),
           timeoutMs: Math.min(headers['X-Timeout-Ms'] ?? timeoutMs, timeoutMs),
           cache: parseCacheControl(headers['Cache-Control'], cacheMaxAge),
         },
       );
       const { prompt, unknownVariables } = invocation.plan;
       const versions = {
+        'X-Invocation-Id': invocation.id,
         'X-Prompt-Id': prompt.id,
         'X-Served-Version': prompt.version,
         ...(body?.version !== undefined && { 'X-Prompt-Version': body.version }),

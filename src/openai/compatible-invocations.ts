@@ -27,6 +27,10 @@ export interface CompatibleRequest {
   readonly messagesAt: string;
   /** Where members of the request are that an invocation has elsewhere: the first that matches. */
   readonly places: Places;
+  readonly operation: 'chat-completion' | 'response';
+  readonly isStreamed: boolean;
+  /** `name=value` */
+  readonly tags: readonly string[];
 }
 
 /** The member's own place in front of the rest of a pointer, or how to find it. */
@@ -56,8 +60,12 @@ export interface CompatibleInvocationsDependencies {
 
 export function createCompatibleInvocations(dependencies: CompatibleInvocationsDependencies): PrepareCompatible {
   const { prepare, timeoutMs } = dependencies;
-  return (invoker, request) =>
-    prepare(invoker, (note) => makePlan(request, invoker.principal, note, dependencies), { timeoutMs });
+  return (invoker, request) => {
+    const { operation, isStreamed, tags } = request;
+    const plan = (note: (known: Known) => void): Promise<Plan> =>
+      makePlan(request, invoker.principal, note, dependencies);
+    return prepare(invoker, plan, { timeoutMs, operation, isStreamed, tags });
+  };
 }
 
 async function makePlan(
@@ -122,15 +130,20 @@ function atOwnPlaces(problem: ProblemError, places: Places): ProblemError {
 }
 
 interface ServedHeaders {
+  readonly 'X-Invocation-Id': string;
   readonly 'X-Provider': string;
   readonly 'X-Model': string;
   readonly 'X-Served-Version'?: number;
 }
 
 /** The headers of an answer that say what ran. @param first the answer, or the first event of its stream if it came in time */
-export function servedHeaders(plan: Plan, first: Answering | GeneratedEvent | undefined): ServedHeaders {
+export function servedHeaders(
+  { id, plan }: Invocation<Plan>,
+  first: Answering | GeneratedEvent | undefined,
+): ServedHeaders {
   const { provider, model } = answeringIn(plan, first);
   return {
+    'X-Invocation-Id': id,
     'X-Provider': provider,
     'X-Model': model,
     ...(plan.prompt !== undefined && { 'X-Served-Version': plan.prompt.version }),

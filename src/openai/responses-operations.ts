@@ -1,5 +1,6 @@
 import { answeringIn, eventSource, type Answering } from '../generation/invocations.ts';
 import type { OperationHandlers } from '../http/operation.ts';
+import { readTags } from '../invocations/tags.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { servedHeaders, type PrepareCompatible } from './compatible-invocations.ts';
 import { createResponseEncoder } from './response-event-representation.ts';
@@ -12,8 +13,11 @@ export function responsesOperations(
   clock: Pick<Clock, 'now'>,
 ): Pick<OperationHandlers, 'createResponse'> {
   return {
-    async createResponse({ body, context }) {
+    async createResponse({ body, headers: { 'X-Tags': tags }, context }) {
       const invocation = await prepare(context, {
+        operation: 'response',
+        isStreamed: body.stream === true,
+        tags: readTags(context.principal.tags, tags, body.metadata),
         target: body,
         generation: readResponseCreate(body),
         messagesAt: '#/input',
@@ -26,7 +30,7 @@ export function responsesOperations(
         const target = plan.targets.find((one) => one.provider.id === provider && one.request.model === model);
         if (target === undefined) throw new Error('No target of the plan answers.');
         return {
-          id: context.resourceId,
+          id: invocation.id,
           createdAt,
           model: `${provider}/${model}`,
           request: target.request,
@@ -38,12 +42,12 @@ export function responsesOperations(
       if (body.stream === true) {
         const source = eventSource(invocation, () => createResponseEncoder({ headOf, now: clock.now }));
         const { first, stream } = await context.streamEvents(source);
-        return { status: 200, headers: servedHeaders(plan, first), stream };
+        return { status: 200, headers: servedHeaders(invocation, first), stream };
       }
       const generated = await invocation.generate(context.signal);
       const head = headOf(generated);
       const end = endOf(generated.result, itemsOf(head, generated.result), clock.now());
-      return { status: 200, headers: servedHeaders(plan, generated), body: toResponse(head, end) };
+      return { status: 200, headers: servedHeaders(invocation, generated), body: toResponse(head, end) };
     },
   };
 }

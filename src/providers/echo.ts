@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import {
   textOf,
+  type AttemptEnd,
   type CallOptions,
   type GenerateEvent,
   type GenerateRequest,
@@ -13,6 +14,8 @@ import {
   type Parameters,
   type ToolCall,
 } from './language-model.ts';
+
+type EchoCall = Pick<CallOptions, 'signal' | 'onFailedAttempt' | 'attemptLog'>;
 
 /** How `echo` is listed. */
 export const echoEntry = {
@@ -39,21 +42,33 @@ export const echoEntry = {
  */
 export function echo(
   request: GenerateRequest,
-  { signal, onFailedAttempt }: Pick<CallOptions, 'signal' | 'onFailedAttempt'>,
+  { signal, onFailedAttempt, attemptLog }: EchoCall,
   { onAttempt }: Pick<AttemptDependencies, 'onAttempt'> = {},
 ): GenerateResult {
   signal.throwIfAborted();
-  const { model, messages, parameters = {} } = request;
+  const { model } = request;
   const transform = transforms.get(model);
-  onAttempt?.('echo', transform === undefined ? 'provider-failed' : 'ok');
+  const attempt = attemptLog?.beginFree('echo', model);
+  const end = (ended: AttemptEnd): void => {
+    onAttempt?.('echo', ended.outcome);
+    attempt?.end(ended);
+  };
   if (transform === undefined) {
     const isOverloaded = model === 'echo-fail';
+    end({ outcome: 'provider-failed' });
     onFailedAttempt?.({ provider: 'echo', model, problem: 'provider-failed', may_be_billed: false });
     throw new ProblemError('provider-failed', {
       detail: isOverloaded ? 'The provider answered with an error (status 503).' : 'The provider has no such model.',
       extensions: { provider: 'echo', model, retryable: isOverloaded, ...(isOverloaded && { provider_status: 503 }) },
     });
   }
+  const result = answer(request, transform);
+  end({ outcome: 'ok', usage: result.usage });
+  return result;
+}
+
+function answer(request: GenerateRequest, transform: (text: string) => string): GenerateResult {
+  const { messages, parameters = {} } = request;
   const inputTokens = messages.reduce((sum, message) => sum + countTokens(message), 0);
   const toolCalls = findCalls(request);
   if (toolCalls.length > 0) {
@@ -72,7 +87,7 @@ export function echo(
 /** The answer of `echo` in pieces of one word, or of several if there would be more than about a thousand. */
 export async function* echoStream(
   request: GenerateRequest,
-  call: Pick<CallOptions, 'signal' | 'onFailedAttempt'>,
+  call: EchoCall,
   dependencies?: Pick<AttemptDependencies, 'onAttempt'>,
 ): AsyncGenerator<GenerateEvent> {
   const result = echo(request, call, dependencies);

@@ -124,10 +124,51 @@ export interface CallOptions {
   readonly maxAttempts?: number;
   /** How often a call is repeated that may have been billed, within `maxAttempts`; 0 if left out. */
   readonly retries?: number;
+  /** Keeps a record of each call to the provider. */
+  readonly attemptLog?: AttemptLog | undefined;
   /** Called for each failed call to the provider, also for one that is repeated. */
   readonly onFailedAttempt?: (attempt: FailedAttempt) => void;
   /** Called when a stream is left before its end, with the tokens that the provider has mentioned. */
   readonly onLeft?: (usage: Usage) => void;
+}
+
+/** The calls to providers of one invocation, each written down before it is made. */
+export interface AttemptLog {
+  /** Of the invocation. */
+  readonly id: string;
+  /**
+   * Resolves when the call is written down. It is not made if this fails.
+   * @throws {ProblemError} database-unavailable, storage-full
+   * @throws The reason of the signal when that is aborted first.
+   */
+  begin(provider: string, model: string, signal: AbortSignal): Promise<OpenAttempt>;
+  /** The same for a call that costs nothing: it is not written down before it is made. */
+  beginFree(provider: string, model: string): OpenAttempt;
+  /** The answer of the last call cannot be used. */
+  refuse(problem: ProblemError['type']): void;
+  /** Another invocation makes and pays the call. @param id of that invocation */
+  join(id: string): void;
+  /** Keeps the record open for a call that can outlive the invocation, until the returned function is called. */
+  hold(): () => void;
+}
+
+/** A call to a provider in the log. Exactly one of both is called, once. */
+export interface OpenAttempt {
+  end(end: AttemptEnd): void;
+  /** Nothing was sent after all. */
+  withdraw(): void;
+}
+
+/** How a call to a provider ended. */
+export interface AttemptEnd {
+  /** `ok`, `cancelled`, or the type of the problem. */
+  readonly outcome: string;
+  /** The provider's code of the error. */
+  readonly code?: string | undefined;
+  /** Of a call that failed: as far as the provider has said. */
+  readonly usage?: Usage | undefined;
+  /** What the provider calls itself in its answer. */
+  readonly answer?: { readonly id?: string | undefined; readonly modelId?: string | undefined } | undefined;
 }
 
 /** A call to a provider that gave no answer. */

@@ -5,7 +5,9 @@ import { problems } from '../../generated/problems.ts';
 import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
 import type { Plan, Target } from '../generation/plan.ts';
+import { answered } from '../generation/invocations.ts';
 import { toInvocationResult } from '../generation/invocation-result.ts';
+import type { InvocationRecord } from '../invocations/invocation-record.ts';
 import { scrub } from '../runtime/scrub.ts';
 import { failureTypes } from '../providers/call/failures.ts';
 import type { CallOptions } from '../providers/language-model.ts';
@@ -25,30 +27,44 @@ export interface CallTargetsDependencies {
  * @param call.signal cancels all calls
  * @param call.deadline of every call, on the clock of `performance.now`
  * @param plans each with one target
+ * @param begin begins the record of a call
  * @returns one result for each plan, in their order
  * @throws The reason of `signal` when that is aborted, after all calls have ended.
  */
 export async function callTargets(
   plans: readonly Plan[],
-  call: Omit<CallOptions, 'background'>,
+  call: Omit<CallOptions, 'background' | 'attemptLog'>,
+  begin: () => InvocationRecord,
   { generator, log }: CallTargetsDependencies,
 ): Promise<TestResult[]> {
   const background = { ...call, background: true };
   const perform = async (plan: Plan, { provider, request: { model } }: Target): Promise<TestResult> => {
     const started = performance.now();
+    const record = begin();
+    record.note({ provider: provider.id, model });
     try {
-      const generated = await generator.generate(plan, background);
+      const generated = await generator.generate(plan, { ...background, attemptLog: record });
+      record.end(answered(generated));
       return {
         status: 'succeeded',
         provider: provider.id,
         model,
         latency_ms: generated.latencyMs,
+        invocation_id: record.id,
         result: toInvocationResult(generated),
       };
     } catch (error) {
+      record.end({ error, isCancelled: call.signal.aborted });
       if (!call.signal.aborted) log.warn(fieldsOf(error, provider.id, model), 'a call of a test run failed');
       const latency = Math.round(performance.now() - started);
-      return { status: 'failed', provider: provider.id, model, latency_ms: latency, error: toTestError(error) };
+      return {
+        status: 'failed',
+        provider: provider.id,
+        model,
+        latency_ms: latency,
+        invocation_id: record.id,
+        error: toTestError(error),
+      };
     }
   };
   const calls: Promise<TestResult>[] = [];

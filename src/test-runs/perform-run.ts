@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Plan } from '../generation/plan.ts';
+import type { InvocationLog, Invoked } from '../invocations/invocation-log.ts';
+import type { InvocationFact, InvocationRecord } from '../invocations/invocation-record.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
 import { RunCutOffError } from './active-runs.ts';
 import { callTargets, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
@@ -23,13 +25,14 @@ export interface RunTask {
   readonly run: TestRun;
   /** A plan for each call, with one target. */
   readonly plans: readonly Plan[];
-  readonly keyId: string;
-  readonly traceparent: string | undefined;
+  readonly invoked: Invoked;
+  readonly ran: InvocationFact;
   /** Deadline of each call, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 export interface PerformRunDependencies extends CallTargetsDependencies {
+  readonly invocations: InvocationLog;
   readonly store: Pick<TestRunStore, 'end' | 'find'>;
   readonly archive: Pick<ResultArchive, 'put' | 'delete'>;
   readonly keptBytes: Pick<KeptBytes, 'add'>;
@@ -71,12 +74,13 @@ export async function performRun(
 }
 
 async function perform(
-  { run, plans, keyId, traceparent, timeoutMs }: RunTask,
+  { run, plans, invoked, ran, timeoutMs }: RunTask,
   signal: AbortSignal,
   dependencies: PerformRunDependencies,
   answer: RunAnswer,
 ): Promise<FinishedTestRun> {
-  const { store, archive, keptBytes, generator, clock, random, log } = dependencies;
+  const { store, archive, keptBytes, generator, invocations, clock, random, log } = dependencies;
+  const { keyId, traceparent } = invoked;
   const writeId = random.uuid();
   const withoutResults = (status: RunEnd['status']): Promise<unknown> =>
     // If this fails too, there are no more heartbeats and the run becomes interrupted.
@@ -88,7 +92,12 @@ async function perform(
   try {
     const call = { keyId, traceparent, signal, deadline: performance.now() + timeoutMs };
     const where = { test_run: run.id, prompt: run.promptId, version: run.promptVersion, traceparent };
-    called = await callTargets(plans, call, { generator, log: log.child(where) });
+    const begin = (): InvocationRecord => {
+      const record = invocations.begin(invoked);
+      record.note(ran);
+      return record;
+    };
+    called = await callTargets(plans, call, begin, { generator, log: log.child(where) });
   } catch (error) {
     if (error instanceof RunCutOffError && error.reason === 'lost') throw whyLost(await store.find(run.id));
     await withoutResults('interrupted');

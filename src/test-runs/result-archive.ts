@@ -121,12 +121,13 @@ export function withinSize(results: readonly TestResult[], limit: number): JsonT
   );
 }
 
-function tooLarge({ provider, model, latency_ms }: TestResult): TestResult {
+function tooLarge({ provider, model, latency_ms, invocation_id }: TestResult): TestResult {
   return {
     status: 'failed',
     provider,
     model,
     latency_ms,
+    ...(invocation_id !== undefined && { invocation_id }),
     error: {
       type: 'urn:prompt-gateway:problem:provider-bad-answer',
       title: problems['provider-bad-answer'].title,

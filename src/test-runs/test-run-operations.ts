@@ -1,6 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { revisionTag } from '../http/conditional.ts';
 import type { OperationHandlers } from '../http/operation.ts';
+import { readTags } from '../invocations/tags.ts';
 import { answerPage } from '../http/list-answer.ts';
 import { unknownVariableWarnings } from '../generation/render-prompt.ts';
 import { toJsonText } from '../runtime/json-text.ts';
@@ -24,6 +25,7 @@ export function testRunOperations(testRuns: TestRuns): TestRunOperations {
         targets: body.providers,
         variables: body.variables,
         respondAsync: prefersAsync(headers.Prefer),
+        tags: readTags(context.principal.tags, headers['X-Tags']),
       });
       const { run } = outcome;
       const Location = `/api/v1/test-runs/${run.id}`;

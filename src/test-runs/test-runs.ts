@@ -8,6 +8,7 @@ import type { Invoker } from '../generation/invocations.ts';
 import type { ComparisonRequest, Planner } from '../generation/planner.ts';
 import type { UnsupportedPolicy } from '../generation/supported.ts';
 import { bytesOf } from '../generation/request-size.ts';
+import type { InvocationLog } from '../invocations/invocation-log.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
 import { mayReachPrompt, type Reach } from '../limits/reach.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -26,7 +27,7 @@ import type { Random } from '../runtime/random.ts';
 
 export interface TestRequest {
   /** Who asks. The run keeps the memory until its end. */
-  readonly invoker: Invoker & {
+  readonly invoker: Omit<Invoker, 'addHeader'> & {
     readonly principal: { readonly reach?: Reach | undefined };
     /** Ends the wait for memory. */
     readonly signal: AbortSignal;
@@ -44,6 +45,8 @@ export interface TestRequest {
   readonly unsupported?: UnsupportedPolicy | undefined;
   /** Whether the caller wants an immediate answer instead of the results. */
   readonly respondAsync: boolean;
+  /** For the invocation log, as `name=value`. */
+  readonly tags: readonly string[];
 }
 
 export type TestOutcome =
@@ -105,6 +108,7 @@ export interface TestRunsDependencies {
   readonly prompts: Pick<Prompts, 'resolve'>;
   readonly planner: Pick<Planner, 'compare'>;
   readonly generator: Pick<Generator, 'generate'>;
+  readonly invocations: InvocationLog;
   readonly metrics: Pick<Metrics, 'setTestRunsActive'>;
   readonly log: Logger;
   readonly memory: Budget;
@@ -134,7 +138,7 @@ const retryAfter = { 'Retry-After': '2' };
 export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const { store, blobs, prompts, planner, generator, metrics, log, memory, keptBytes, timeoutMs, retentionMs } =
     dependencies;
-  const { clock, random, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
+  const { invocations, clock, random, heartbeatMs = 5_000, staleMs = 30_000 } = dependencies;
   const archive = createResultArchive(blobs);
   const active = createActiveRuns({ store, metrics, log, heartbeatMs });
   let stopping = false;
@@ -180,7 +184,12 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const start = (task: RunTask, release: () => void): Promise<FinishedTestRun> => {
     const { promise, ...answer } = Promise.withResolvers<FinishedTestRun>();
     active.add(task.run.id, (signal) =>
-      performRun(task, signal, { store, archive, keptBytes, clock, random, generator, log }, answer).finally(release),
+      performRun(
+        task,
+        signal,
+        { store, archive, keptBytes, clock, random, generator, invocations, log },
+        answer,
+      ).finally(release),
     );
     promise.catch(() => undefined); // There may be no caller that waits for it.
     return promise;
@@ -189,9 +198,10 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   const begin = async (
     request: TestRequest,
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
-    const { slugOrId, version, label, variables, targets, unsupported, invoker } = request;
-    const { memory: ownMemory, traceparent } = invoker;
-    const { keyId } = invoker.principal;
+    const { slugOrId, version, label, variables, targets, unsupported, invoker, tags } = request;
+    const { memory: ownMemory, traceparent, requestId } = invoker;
+    const { keyId, name: keyName } = invoker.principal;
+    let slug = '';
     const { prompt, unknownVariables, plans } = await planner.compare({
       slugOrId,
       version,
@@ -201,7 +211,9 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       unsupported,
       reach: invoker.principal.reach,
       note: (known) => {
-        invoker.note(known);
+        if (!('prompt' in known)) return;
+        invoker.note({ prompt: known.prompt, version: known.version });
+        ({ slug } = known);
       },
     });
     keptBytes.check(keyId);
@@ -231,7 +243,17 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         finishedAt: undefined,
         answerBytes: undefined,
       };
-      return { run, finished: start({ run, plans, keyId, traceparent, timeoutMs }, release) };
+      const invoked = {
+        operation: 'test-run',
+        keyId,
+        keyName,
+        requestId,
+        traceparent,
+        isStreamed: false,
+        tags,
+      } as const;
+      const ran = { prompt: prompt.id, version: prompt.version, slug, label };
+      return { run, finished: start({ run, plans, invoked, ran, timeoutMs }, release) };
     } finally {
       if (!isStarted) release();
     }

@@ -127,6 +127,9 @@ describe('the methods', () => {
     expect((await gateway.testRuns.get(run.id)).id).toBe(run.id);
     expect((await gateway.testRuns.getResults(run.id)).results).toHaveLength(1);
     expect((await gateway.testRuns.list(prompt.id).toArray({ limit: 10 })).map(({ id }) => id)).toContain(run.id);
+    const [{ id: invocation } = { id: '' }] = (await gateway.invocations.list({ prompt: prompt.id })).data;
+    expect((await gateway.invocations.get(invocation)).operation).toBe('test-run');
+    expect(await gateway.invocations.export({ prompt: prompt.id })).toContain(invocation);
     expect((await gateway.providers.list()).map(({ id }) => id)).toContain('echo');
     expect(await gateway.prompts.delete(prompt.id)).toEqual({ ok: true });
   });

@@ -55,7 +55,12 @@ describe('loadConfig without settings', () => {
       storage: { kind: 'files', directory: resolve('data/files') },
       invoke: { timeoutMs: 60_000, cacheMaxAge: 0, cacheMaxBytes: 64 * 1024 * 1024 },
       providers: { builtIn: {}, compatible: [], models: {}, concurrency: 128 },
-      limits: { requestMemory: 192 * 1024 ** 2, keptAnswers: 2 * 1024 ** 3, testRunRetentionMs: 30 * 24 * 3_600_000 },
+      limits: {
+        requestMemory: 192 * 1024 ** 2,
+        keptAnswers: 2 * 1024 ** 3,
+        testRunRetentionMs: 30 * 24 * 3_600_000,
+        invocationRetentionMs: 30 * 24 * 3_600_000,
+      },
       log: { level: 'info' },
       warnings: [],
     });

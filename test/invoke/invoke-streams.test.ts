@@ -117,7 +117,8 @@ describe('a stream', () => {
       'x-latency-ms': expect.stringMatching(/^\d+$/),
     });
     expect(answer.headers).not.toHaveProperty('content-encoding');
-    expect(events[0]).toEqual({ type: 'start', provider: 'mock', model: 'model-a', cached: false });
+    const invocationId = answer.headers['x-invocation-id'];
+    expect(events[0]).toEqual({ type: 'start', invocationId, provider: 'mock', model: 'model-a', cached: false });
     expect(textOf(events)).toBe('Hello from model-a.');
     expect(events.filter(({ type }) => type === 'text').length).toBeGreaterThan(1);
     expect(events.at(-1)).toEqual({
@@ -199,7 +200,15 @@ describe('a failure before the first content', () => {
     const { answer, events } = await stream({ model: 'mock-500', fallbacks: [{ provider: 'mock', model: 'model-b' }] });
     expect(answer.headers).toMatchObject({ 'x-provider': 'mock', 'x-model': 'model-b' });
     const attempts = [expect.objectContaining({ model: 'mock-500', may_be_billed: true })];
-    expect(events[0]).toEqual({ type: 'start', provider: 'mock', model: 'model-b', cached: false, attempts });
+    const invocationId = answer.headers['x-invocation-id'];
+    expect(events[0]).toEqual({
+      type: 'start',
+      invocationId,
+      provider: 'mock',
+      model: 'model-b',
+      cached: false,
+      attempts,
+    });
     expect(find(events, 'finish')).toMatchObject({ attempts });
     expect(harness.mock.requests.map(({ model }) => model)).toEqual(['mock-500', 'model-b']);
   });

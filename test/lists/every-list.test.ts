@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable, type OperationId, type OperationRow } from '../../generated/operations.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
+import { createInvocationId, dayOf, timeOf as invocationTime } from '../../src/invocations/invocation-id.ts';
 import { createFiscalDayStore } from '../../src/orders/fiscal-days/fiscal-day-store.ts';
 import type { operations } from '../../generated/types.ts';
 import { createCatalog, createProduct } from '../catalog/catalog-harness.ts';
@@ -133,6 +134,43 @@ const lists: Record<ListId, () => Promise<Sample>> = {
     const body = { providers: [{ provider: 'echo' }] };
     const run = await setup.service.call('POST', `${promptsPath}/${id}/test`, { body });
     return copies('test_runs', run.body.id as string, `${promptsPath}/${id}/test-runs?status=done`);
+  },
+  async listInvocations() {
+    const { id } = await createPrompt(setup.service, { selected_provider: 'echo' });
+    const invoked = await setup.service.call('POST', `${promptsPath}/${id}/invoke`);
+    const made = String(invoked.headers['x-invocation-id']);
+    expect((await setup.service.call('GET', `/api/v1/invocations/${made}`)).status).toBe(200);
+    const day = setup.database.db.collection<{ _id: string }>(`invocations_${dayOf(Date.now())}`);
+    const first = await day.findOne({ _id: made });
+    await day.deleteOne({ _id: made });
+    const insert = async (place: number): Promise<string> => {
+      const created_at = timeOf(place);
+      const _id = createInvocationId(created_at, randomUUID());
+      await setup.database.db
+        .collection<{ _id: string; created_at: Date }>(`invocations_${dayOf(created_at.getTime())}`)
+        .insertOne({ ...first, _id, created_at });
+      return _id;
+    };
+    // Three of them on the day before.
+    const midnight = 12 * 3_600;
+    const places = [0, 1, 2, 2, midnight + 1, midnight + 2, midnight + 3];
+    const keys: string[] = [];
+    for (const place of places) keys.push(await insert(place));
+    if ((keys[2] ?? '') > (keys[3] ?? '')) keys.splice(2, 2, keys[3] ?? '', keys[2] ?? '');
+    return {
+      path: `/api/v1/invocations?prompt=${id}`,
+      keys,
+      change: {
+        async remove(key) {
+          const time = invocationTime(key) ?? 0;
+          await setup.database.db.collection<{ _id: string }>(`invocations_${dayOf(time)}`).deleteOne({ _id: key });
+        },
+        async insert(behind) {
+          await insert(-1);
+          return insert((places[keys.indexOf(behind)] ?? 0) + 0.5);
+        },
+      },
+    };
   },
   async listLocations() {
     const { location } = await createCatalog(setup.service);

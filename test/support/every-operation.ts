@@ -15,6 +15,7 @@ interface Fixture {
   readonly doomed: string;
   readonly run: string;
   readonly key: string;
+  readonly invocation: string;
   /** A whole API key, for signing in. */
   readonly secret: string;
   readonly location: string;
@@ -50,6 +51,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
   const rates = [{ input: '1', output: '2' }];
   await service.call('PUT', '/api/v1/prices/echo/retired', { body: { rates } });
   const place = { name: 'Harbour', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '00:00' };
+  const invoked = await service.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: {} });
   const location = await create('/v1/locations', place);
   const closed = await create('/v1/locations', place);
   await post(`/v1/locations/${closed}/fiscal-days/${today}/close`);
@@ -86,6 +88,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
     prompt,
     doomed: await create('/api/v1/prompts', body),
     run: await create(`/api/v1/prompts/${prompt}/test`, { providers: [{ provider: 'echo' }] }),
+    invocation: invoked.headers['x-invocation-id'] ?? '',
     key: await create('/api/v1/api-keys', { name: 'doomed', scopes: ['keys:manage'] }),
     secret: await service.createKey('prompts:read'),
   };
@@ -94,7 +97,7 @@ async function createFixture(service: TestService): Promise<Fixture> {
 /** A call of every operation of the contract. The compiler misses one that is left out. */
 export async function callEveryOperation(service: TestService): Promise<Record<OperationId, Call>> {
   const fixture = await createFixture(service);
-  const { prompt, doomed, run, key, secret } = fixture;
+  const { prompt, doomed, run, key, secret, invocation } = fixture;
   const prompts = '/api/v1/prompts';
   const messages = [{ role: 'user', content: 'Hello once more' }];
   const known = { 'If-Match': '*' };
@@ -126,6 +129,9 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listTestRuns: { method: 'GET', path: `${prompts}/${prompt}/test-runs` },
     getTestRun: { method: 'GET', path: `/api/v1/test-runs/${run}` },
     getTestRunResults: { method: 'GET', path: `/api/v1/test-runs/${run}/results` },
+    listInvocations: { method: 'GET', path: '/api/v1/invocations' },
+    getInvocation: { method: 'GET', path: `/api/v1/invocations/${invocation}` },
+    exportInvocations: { method: 'GET', path: '/api/v1/invocations/export' },
     createChatCompletion: {
       method: 'POST',
       path: '/v1/chat/completions',

@@ -83,6 +83,13 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
 
   statistics: ['_id', 'minutes', 'quarters', 'expires_at'],
+  journals: ['_id', 'seq', 'state', 'open'],
+  /** One collection a day. */
+  invocations: [
+    ...['_id', 'created_at', 'operation', 'status', 'problem', 'key_id', 'key_name', 'prompt_id', 'prompt_slug'],
+    ...['prompt_version', 'label', 'tags', 'request_id', 'trace_id', 'streamed', 'cached', 'joined', 'provider'],
+    ...['model', 'latency_ms', 'first_content_ms', 'finish_reason', 'usage', 'attempts'],
+  ],
 };
 
 /** The marks of samples, on a server that needs them. */
@@ -104,8 +111,9 @@ export async function findStrangeDocuments({ environment }: Pick<TestService, 'e
 async function readAll({ db, pages }: PagedDatabase): Promise<string[]> {
   const strange: string[] = [];
   for (const { name } of await db.listCollections().toArray()) {
-    const known = [...(fields[name] ?? []), ...(pages.readsInOrder ? [] : (sampleFields[name] ?? ['sample']))];
-    if (fields[name] === undefined || (name === 'expiry' && pages.readsInOrder)) strange.push(`collection ${name}`);
+    const kind = name.replace(/_\d{8}$/, '');
+    const known = [...(fields[kind] ?? []), ...(pages.readsInOrder ? [] : (sampleFields[kind] ?? ['sample']))];
+    if (fields[kind] === undefined || (name === 'expiry' && pages.readsInOrder)) strange.push(`collection ${name}`);
     for await (const document of db.collection(name).find()) {
       const where = `${name} ${String(document['_id'])}`;
       for (const field of Object.keys(document)) if (!known.includes(field)) strange.push(`${where}: ${field}`);

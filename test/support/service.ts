@@ -66,6 +66,7 @@ export interface TestServiceOptions {
   statisticsEveryMs?: number;
   /** A day by default, so that every check ends, however slow the machine is. */
   answerCheckMs?: number;
+  invocationLogTimes?: NonNullable<StartOptions['invocationLogTimes']>;
   print?: StartOptions['print'];
   /** Those of this release by default. */
   migrations?: NonNullable<StartOptions['migrations']>;
@@ -88,6 +89,7 @@ export async function startTestService({
   probesSharedForMs = 0,
   statisticsEveryMs = 3_600_000,
   answerCheckMs = 86_400_000,
+  invocationLogTimes,
   print = () => undefined,
   migrations,
   migratorTimes,
@@ -125,6 +127,7 @@ export async function startTestService({
     ...(connectionLimits === undefined ? {} : { connectionLimits }),
     ...(clock === undefined ? {} : { clock }),
     ...(streamTimes === undefined ? {} : { streamTimes }),
+    ...(invocationLogTimes === undefined ? {} : { invocationLogTimes }),
     ...(migrations === undefined ? {} : { migrations }),
     ...(migratorTimes === undefined ? {} : { migratorTimes }),
   });

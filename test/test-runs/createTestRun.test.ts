@@ -24,6 +24,7 @@ const hello = (model: string): object => ({
   provider: 'mock',
   model,
   latency_ms: expect.any(Number),
+  invocation_id: expect.any(String),
   result: {
     text: `Hello from ${model}.`,
     finishReason: 'stop',
@@ -61,6 +62,7 @@ describe('201', () => {
           provider: 'echo',
           model: 'echo-1',
           latency_ms: expect.any(Number),
+          invocation_id: expect.any(String),
           result: {
             text: 'Hello Ada',
             finishReason: 'stop',
@@ -131,6 +133,7 @@ describe('201', () => {
         provider: 'mock',
         model: 'mock-401',
         latency_ms: expect.any(Number),
+        invocation_id: expect.any(String),
         error: {
           type: 'urn:prompt-gateway:problem:provider-refused-credentials',
           title: 'Provider refused the credentials',

@@ -5,6 +5,7 @@ import { createFsBlobStore } from '../../src/blobs/fs-blob-store.ts';
 import { createGenerator } from '../../src/generation/generator.ts';
 import { createPlanner } from '../../src/generation/planner.ts';
 import { createResponseCache } from '../../src/generation/response-cache.ts';
+import { createInvocationFeature } from '../../src/invocations/feature.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createKeptBytes } from '../../src/limits/kept-bytes.ts';
 import { createPrompts } from '../../src/prompts/prompts.ts';
@@ -47,6 +48,7 @@ export function observe(
       log,
       memory,
     }),
+    invocations: createInvocationFeature({ ...system, database, log, retentionMs: 30 * 24 * 3_600_000 }).invocations,
     metrics: { setTestRunsActive: () => undefined },
     log,
     memory,

@@ -139,7 +139,7 @@ describe('a service that is stopped', () => {
 
 function invoker(resourceId: string): TestRequest['invoker'] {
   return {
-    principal: { keyId: 'a key' },
+    principal: { keyId: 'a key', name: 'A key' },
     requestId: 'a request',
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }).forRequest('a key'),
     signal: new AbortController().signal,
@@ -158,6 +158,7 @@ describe('drain', () => {
     variables: undefined,
     targets: [{ provider: 'echo' }],
     respondAsync: false,
+    tags: [],
   });
 
   it('answers the waiting callers of interrupted runs, and accepts no more runs', async () => {
@@ -197,6 +198,7 @@ describe('the heartbeat', () => {
       variables: undefined,
       targets: [{ provider: 'echo' }],
       respondAsync: false,
+      tags: [],
     });
     const watcher = observe(harness, { staleMs: 1_500 });
     let finished = false;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FairQueue } from '../../limits/fair-queue.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { CallOptions } from '../language-model.ts';
+import type { AttemptEnd, CallOptions } from '../language-model.ts';
 import { timeout, toAttempt, toProblem, type Failure } from './failures.ts';
 
 /** A failed attempt that is followed by another. */
@@ -29,10 +29,20 @@ export interface AttemptDependencies {
 
 export type AttemptResult<Result> = { readonly result: Result } | { readonly failure: Failure };
 
+/** An attempt that has its place in the queue, and is written down. */
+export interface Turn {
+  /** Aborted at the deadline, and when that of the call is. */
+  readonly signal: AbortSignal;
+  /** Gives back the place. */
+  leave(): void;
+  /** Call it once, when the attempt has ended. */
+  end(end: AttemptEnd): void;
+}
+
 /** How an attempt ended that failed. @param signal of the attempt */
-export function outcomeOf({ type }: Pick<Failure, 'type'>, signal: AbortSignal): string {
+export function failedEnd({ type, code, usage }: Failure, signal: AbortSignal): AttemptEnd {
   const isLate = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
-  return signal.aborted && !isLate ? 'cancelled' : type;
+  return { outcome: signal.aborted && !isLate ? 'cancelled' : type, code, usage };
 }
 
 /** Attempts of one call, including the first, unless the caller allows fewer. */
@@ -54,19 +64,19 @@ const longestTimer = 2 ** 31 - 1;
  * queue, attempts and pauses.
  *
  * @param queue Each attempt waits for a place.
- * @param attempt Calls the provider once, and leaves the place. The signal is aborted at the deadline and when
- *   `call.signal` is.
- * @throws ProblemError `provider-*` (502).
+ * @param attempt Calls the provider once, leaves the place, and ends its turn; of an attempt that succeeded, perhaps
+ *   later.
+ * @throws ProblemError `provider-*` (502); `database-unavailable` (503) if an attempt could not be written down.
  * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then.
  */
 export async function repeat<Result>(
   { provider, model }: { readonly provider: string; readonly model: string },
   call: CallOptions,
   queue: FairQueue,
-  { random, onRetry }: AttemptDependencies,
-  attempt: (signal: AbortSignal, leave: () => void) => Promise<AttemptResult<Result>>,
+  { random, onRetry, onAttempt }: AttemptDependencies,
+  attempt: (turn: Turn) => Promise<AttemptResult<Result>>,
 ): Promise<Result> {
-  const { signal, requestId, maxAttempts = mostAttempts, retries = 0, onFailedAttempt } = call;
+  const { signal, requestId, maxAttempts = mostAttempts, retries = 0, onFailedAttempt, attemptLog } = call;
   const place = { key: call.keyId, background: call.background ?? false };
   let billed = 0;
   signal.throwIfAborted();
@@ -84,10 +94,35 @@ export async function repeat<Result>(
   };
   let timer = setTimeout(expire, Math.min(Math.max(call.deadline - performance.now(), 0), longestTimer));
 
+  /** @returns undefined if the caller left, or the deadline passed, before anything was sent */
+  const takeTurn = async (): Promise<Turn | undefined> => {
+    const leave = await queue.enter({ ...place, signal: ending.signal }).catch(() => undefined);
+    if (leave === undefined) return undefined;
+    try {
+      const open = await attemptLog?.begin(provider, model, ending.signal);
+      if (!ending.signal.aborted) {
+        return {
+          signal: ending.signal,
+          leave,
+          end(end) {
+            onAttempt?.(provider, end.outcome);
+            open?.end(end);
+          },
+        };
+      }
+      open?.withdraw();
+    } catch (error) {
+      leave();
+      if (!ending.signal.aborted) throw error;
+    }
+    leave();
+    return undefined;
+  };
+
   try {
     for (let number = 1; ; number += 1) {
-      const leave = await queue.enter({ ...place, signal: ending.signal }).catch(() => undefined);
-      const outcome = leave === undefined ? { failure: timeout('turn') } : await attempt(ending.signal, leave);
+      const turn = await takeTurn();
+      const outcome = turn === undefined ? { failure: timeout('turn') } : await attempt(turn);
       if ('result' in outcome) return outcome.result;
 
       signal.throwIfAborted();

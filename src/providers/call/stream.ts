@@ -1,9 +1,9 @@
 import type { FairQueue } from '../../limits/fair-queue.ts';
-import type { CallOptions, GenerateEvent, GenerateRequest } from '../language-model.ts';
+import type { AttemptEnd, CallOptions, GenerateEvent, GenerateRequest } from '../language-model.ts';
 import { failureContext, toFailure, type CalledProvider, type FailureContext } from './classify.ts';
 import { endlessStream, timeout, toAttempt, toProblem } from './failures.ts';
 import { prepareSdkCall } from './request.ts';
-import { outcomeOf, repeat, type AttemptDependencies, type AttemptResult } from './retries.ts';
+import { failedEnd, repeat, type AttemptDependencies, type AttemptResult, type Turn } from './retries.ts';
 import type { StreamWatch } from './stream-watch.ts';
 import { AnswerError, StreamedAnswer } from './streamed-answer.ts';
 import { ToolCallReader } from './tool-calls.ts';
@@ -38,9 +38,9 @@ export async function* stream(
   const { id } = provider;
   const { model } = request;
   const { signal } = call;
-  const { streamQueue, watch, onAttempt } = dependencies;
-  const { answer, first } = await repeat({ provider: id, model }, call, streamQueue, dependencies, (ending, leave) =>
-    begin(provider, { traceparent: call.traceparent, signal: ending }, request, leave, onAttempt),
+  const { streamQueue, watch } = dependencies;
+  const { answer, first, end } = await repeat({ provider: id, model }, call, streamQueue, dependencies, (turn) =>
+    begin(provider, call.traceparent, request, turn),
   );
 
   const cancel = (): void => {
@@ -51,7 +51,7 @@ export async function* stream(
     answer.close(endlessStream(limit));
   });
   let isLeft = true;
-  let outcome = 'cancelled';
+  let ended: AttemptEnd = { outcome: 'cancelled' };
   try {
     signal.throwIfAborted();
     let event = first;
@@ -63,17 +63,17 @@ export async function* stream(
       watched.rest();
     }
     isLeft = false;
-    outcome = 'ok';
+    ended = { outcome: 'ok', usage: event.result.usage };
     yield event;
   } catch (error) {
     signal.throwIfAborted();
     isLeft = false;
     if (!(error instanceof AnswerError)) throw error;
-    outcome = error.failure.type;
+    ended = failedEnd(error.failure, signal);
     call.onFailedAttempt?.(toAttempt(error.failure, id, model));
     throw toProblem(error.failure, id, model);
   } finally {
-    onAttempt?.(id, outcome);
+    end({ ...ended, usage: ended.usage ?? answer.usage, answer: answer.named });
     watched.end();
     signal.removeEventListener('abort', cancel);
     answer.close();
@@ -81,14 +81,13 @@ export async function* stream(
   }
 }
 
-/** Calls the provider once, up to the first event. @param leave gives back the place in the queue */
+/** Calls the provider once, up to the first event. */
 async function begin(
   provider: CalledProvider,
-  { traceparent, signal }: Pick<CallOptions, 'traceparent' | 'signal'>,
+  traceparent: string | undefined,
   request: GenerateRequest,
-  leave: () => void,
-  onAttempt: AttemptDependencies['onAttempt'],
-): Promise<AttemptResult<{ answer: StreamedAnswer; first: GenerateEvent }>> {
+  { signal, leave, end }: Turn,
+): Promise<AttemptResult<{ answer: StreamedAnswer; first: GenerateEvent; end: Turn['end'] }>> {
   const upstream = new AbortController();
   const cancel = (): void => {
     upstream.abort(signal.reason);
@@ -107,7 +106,7 @@ async function begin(
       ...(traceparent !== undefined && { headers: { traceparent } }),
     });
     const answer = new StreamedAnswer(parts, new ToolCallReader(provider), usage, upstream, leave, context);
-    return { result: { answer, first: await answer.next() } };
+    return { result: { answer, first: await answer.next(), end } };
   } catch (error) {
     upstream.abort();
     leave();
@@ -116,7 +115,7 @@ async function begin(
       : error instanceof AnswerError
         ? error.failure
         : toFailure(error, context());
-    onAttempt?.(provider.id, outcomeOf(failure, signal));
+    end(failedEnd(failure, signal));
     return { failure };
   } finally {
     signal.removeEventListener('abort', cancel);

@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import type { GenerateEvent, ToolCall, Usage } from '../language-model.ts';
+import type { AttemptEnd, GenerateEvent, ToolCall, Usage } from '../language-model.ts';
 import { argumentsOf } from '../transport/tool-arguments.ts';
 import { toStreamFailure, type FailureContext } from './classify.ts';
 import { incompleteAnswer, tooLarge, type Failure } from './failures.ts';
@@ -45,6 +45,7 @@ export class StreamedAnswer {
   #isFinished = false;
   #isClosed = false;
   #reason: Failure | undefined;
+  #named: AttemptEnd['answer'];
 
   constructor(
     parts: ReadableStream<LanguageModelV4StreamPart>,
@@ -65,6 +66,11 @@ export class StreamedAnswer {
   /** The tokens that the provider has mentioned. */
   get usage(): Usage | undefined {
     return this.#usage.usage;
+  }
+
+  /** What the provider calls its answer, if it has said so. */
+  get named(): AttemptEnd['answer'] {
+    return this.#named;
   }
 
   /** @throws AnswerError */
@@ -126,6 +132,9 @@ export class StreamedAnswer {
       case 'raw':
         this.#release();
         this.#usage.note(part.rawValue);
+        return;
+      case 'response-metadata':
+        this.#named = part;
         return;
       case 'text-delta': {
         if (part.delta === '') return;

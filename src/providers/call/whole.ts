@@ -5,7 +5,7 @@ import { argumentsOf } from '../transport/tool-arguments.ts';
 import { failureContext, toFailure, type CalledProvider } from './classify.ts';
 import { badAnswer, timeout } from './failures.ts';
 import { prepareSdkCall } from './request.ts';
-import { outcomeOf, repeat, type AttemptDependencies, type AttemptResult } from './retries.ts';
+import { failedEnd, repeat, type AttemptDependencies, type AttemptResult, type Turn } from './retries.ts';
 import { ToolCallReader } from './tool-calls.ts';
 import { MentionedUsage, toFinishReason } from './usage.ts';
 
@@ -28,9 +28,9 @@ export function generate(
   dependencies: AttemptDependencies,
 ): Promise<GenerateResult> {
   const { id, queue } = target;
-  return repeat({ provider: id, model: request.model }, call, queue, dependencies, async (signal, leave) => {
-    const outcome = await callOnce(target, call.traceparent, signal, request).finally(leave);
-    dependencies.onAttempt?.(id, 'result' in outcome ? 'ok' : outcomeOf(outcome.failure, signal));
+  return repeat({ provider: id, model: request.model }, call, queue, dependencies, async (turn) => {
+    const outcome = await callOnce(target, call.traceparent, turn, request).finally(turn.leave);
+    if ('failure' in outcome) turn.end(failedEnd(outcome.failure, turn.signal));
     return outcome;
   });
 }
@@ -38,7 +38,7 @@ export function generate(
 async function callOnce(
   target: RemoteTarget,
   traceparent: string | undefined,
-  signal: AbortSignal,
+  { signal, end }: Turn,
   request: GenerateRequest,
 ): Promise<AttemptResult<GenerateResult>> {
   try {
@@ -50,7 +50,9 @@ async function callOnce(
     });
     // Some packages return an empty answer for a body that they do not understand.
     if (answer.content.length === 0 && answer.finishReason.raw === undefined) return { failure: badAnswer() };
-    return { result: toResult(target, answer) };
+    const result = toResult(target, answer);
+    end({ outcome: 'ok', usage: result.usage, answer: answer.response });
+    return { result };
   } catch (error) {
     return { failure: signal.aborted ? timeout('provider') : toFailure(error, failureContext(target, request)) };
   }

@@ -53,6 +53,11 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     get: { method: 'GET', path: '/api/v1/test-runs/{id}' },
     getResults: { method: 'GET', path: '/api/v1/test-runs/{id}/results' },
   },
+  invocations: {
+    list: { method: 'GET', path: '/api/v1/invocations', input: 'query', page: true },
+    export: { method: 'GET', path: '/api/v1/invocations/export', input: 'query', text: true },
+    get: { method: 'GET', path: '/api/v1/invocations/{id}' },
+  },
   providers: {
     list: { method: 'GET', path: '/api/v1/providers' },
   },
@@ -168,6 +173,9 @@ export type OperationName =
   | 'testRuns.list'
   | 'testRuns.get'
   | 'testRuns.getResults'
+  | 'invocations.list'
+  | 'invocations.export'
+  | 'invocations.get'
   | 'providers.list'
   | 'prices.list'
   | 'prices.get'

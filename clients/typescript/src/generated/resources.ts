@@ -388,6 +388,47 @@ export interface TestRunsResource {
 }
 
 /**
+ * The invocation log has a record of each invocation: of a prompt, of OpenAI's API, or of a test run. It says who
+ * invoked what, which providers were called, and how many tokens they used.
+ */
+export interface InvocationsResource {
+  /**
+   * List invocations.
+   *
+   * Lists the invocation log, the newest first. An invocation is listed when it has ended; see
+   * [Invocation log](/docs#/invocation-log). `since` and `until` filter by `created_at`.
+   *
+   * @throws {ProblemError} `prompt-not-found` (404)
+   */
+  list(query?: Query<'listInvocations'>, options?: CallOptions<'listInvocations'>): ListCall<Schemas['InvocationPage']>;
+
+  /**
+   * Export invocations.
+   *
+   * Returns all matching records of the invocation log as JSON Lines, one record a line, the oldest first. If the answer
+   * breaks off, or to continue later, send the `id` of the last line as `after_id`.
+   *
+   * A record is added when its invocation has ended, under the time of its beginning. For a copy without gaps, set
+   * `until` to a time before which all invocations have ended.
+   *
+   * @throws {ProblemError} `prompt-not-found` (404)
+   */
+  export(query?: Query<'exportInvocations'>, options?: CallOptions<'exportInvocations'>): Call<operations['exportInvocations']['responses'][200]['content']['application/jsonl']>;
+
+  /**
+   * Get an invocation.
+   *
+   * Returns the record of an invocation. `X-Invocation-Id` of its answer is the id. The record exists when the
+   * invocation has ended, in other processes some milliseconds later. After the process of an invocation was killed, it
+   * takes half a minute.
+   *
+   * @param id Id of the invocation.
+   * @throws {ProblemError} `invocation-not-found` (404)
+   */
+  get(id: string, options?: CallOptions<'getInvocation'>): Call<Schemas['Invocation']>;
+}
+
+/**
  * The language-model providers that the service can call.
  */
 export interface ProvidersResource {
@@ -1375,6 +1416,11 @@ export interface Resources {
    * same time, and stores the results.
    */
   readonly testRuns: TestRunsResource;
+  /**
+   * The invocation log has a record of each invocation: of a prompt, of OpenAI's API, or of a test run. It says who
+   * invoked what, which providers were called, and how many tokens they used.
+   */
+  readonly invocations: InvocationsResource;
   /**
    * The language-model providers that the service can call.
    */

@@ -413,6 +413,73 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/invocations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List invocations
+         * @description Lists the invocation log, the newest first. An invocation is listed when it has ended; see
+         *     [Invocation log](/docs#/invocation-log). `since` and `until` filter by `created_at`.
+         */
+        get: operations<Other>["listInvocations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invocations/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export invocations
+         * @description Returns all matching records of the invocation log as JSON Lines, one record a line, the oldest first. If the answer
+         *     breaks off, or to continue later, send the `id` of the last line as `after_id`.
+         *
+         *     A record is added when its invocation has ended, under the time of its beginning. For a copy without gaps, set
+         *     `until` to a time before which all invocations have ended.
+         */
+        get: operations<Other>["exportInvocations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invocations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an invocation
+         * @description Returns the record of an invocation. `X-Invocation-Id` of its answer is the id. The record exists when the
+         *     invocation has ended, in other processes some milliseconds later. After the process of an invocation was killed, it
+         *     takes half a minute.
+         */
+        get: operations<Other>["getInvocation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/providers": {
         parameters: {
             query?: never;
@@ -521,8 +588,8 @@ export interface paths<Other = string & {}> {
          *       `prompt` and a `model` of a provider, the stored prompt runs on this model.
          *     - **Not supported**: several answers (`n`), `logprobs`, audio, files, `prediction`, web search, custom tools, other
          *       service tiers, and the deprecated `functions`. A member that would change the answer or its price is refused with
-         *       400, and `param` names it. Values that mean the same as leaving it out are accepted. `user`, `metadata`, `store` and
-         *       hints for caches are accepted and ignored. Nothing is stored.
+         *       400, and `param` names it. Values that mean the same as leaving it out are accepted. `user`, `store` and
+         *       hints for caches are accepted and ignored. `metadata` becomes tags of the invocation. The answer is not stored.
          *     - **`extra_content`** of a call of a tool is what the provider needs to get back with it, for example a thought
          *       signature (`google.thought_signature`, as Google's own endpoint writes it). Send the message of the assistant back
          *       as it is. Some clients do not: LangChain's `ChatOpenAI` returns only id, name and arguments of a call.
@@ -2350,8 +2417,9 @@ export interface components<Other = string & {}> {
              */
             total: number;
             /**
-             * @description True if `total` is an estimate, which can be wrong by a third. Absent if it is exact. Only lists of some thousand
-             *     deliveries are estimated: one delivery in 64 is counted.
+             * @description True if `total` is an estimate, which can be wrong by a third. Absent if it is exact. Only lists of some
+             *     thousand deliveries or invocations are estimated: one in 64 is counted, and of invocations the latest days stand
+             *     for the earlier ones.
              * @example true
              */
             total_estimated?: boolean;
@@ -2378,6 +2446,12 @@ export interface components<Other = string & {}> {
              */
             next: string | null;
         };
+        /**
+         * InvocationId
+         * @description Id of the invocation, and of its record in the invocation log. It begins with the time (UUID version 7).
+         * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
+         */
+        InvocationId: string;
         /**
          * ContentPartInput
          * @description A part of a message: a text or an image.
@@ -3075,6 +3149,7 @@ export interface components<Other = string & {}> {
             provider: components<Other>["schemas"]["ProviderId"];
             model: components<Other>["schemas"]["ModelId"];
             latency_ms: components<Other>["schemas"]["LatencyMs"];
+            invocation_id?: components<Other>["schemas"]["InvocationId"];
             result: components<Other>["schemas"]["InvocationResult"];
         };
         /**
@@ -3103,6 +3178,7 @@ export interface components<Other = string & {}> {
             provider: components<Other>["schemas"]["ProviderId"];
             model: components<Other>["schemas"]["ModelId"];
             latency_ms: components<Other>["schemas"]["LatencyMs"];
+            invocation_id?: components<Other>["schemas"]["InvocationId"];
             error: components<Other>["schemas"]["TestError"];
         };
         /**
@@ -3167,6 +3243,138 @@ export interface components<Other = string & {}> {
             warnings?: components<Other>["schemas"]["Warnings"];
             created_at: components<Other>["schemas"]["Timestamp"];
             finished_at?: components<Other>["schemas"]["Timestamp"];
+        };
+        /**
+         * Moment
+         * @description A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
+         *     Without an offset, the date and time are in UTC.
+         *
+         *     Fractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time
+         *     before the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.
+         * @example 2026-11-06
+         * @example 2026-11-06T00:00:00+01:00
+         */
+        Moment: string | components<Other>["schemas"]["DateTimeInput"];
+        /**
+         * InvocationStatus
+         * @description - `succeeded`: it has an answer.
+         *     - `failed`: `problem` says why.
+         *     - `cancelled`: the caller left before the end.
+         *     - `interrupted`: the process ended before. What the provider answered and charged is not known.
+         * @example succeeded
+         * @enum {string}
+         */
+        InvocationStatus: "succeeded" | "failed" | "cancelled" | "interrupted";
+        /**
+         * Invocation
+         * @description The record of an invocation. It is written once, when the invocation has ended, and never changes. It has no text of the request or of the answer. `usage` is the sum over all attempts that have any. Fields without a value are absent.
+         * @example {
+         *       "id": "01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71",
+         *       "created_at": "2026-11-05T14:30:12.480Z",
+         *       "operation": "invoke",
+         *       "status": "succeeded",
+         *       "key_id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "key_name": "Helpdesk backend",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "streamed": false,
+         *       "cached": false,
+         *       "attempts": []
+         *     }
+         */
+        Invocation: {
+            id: components<Other>["schemas"]["InvocationId"];
+            created_at: components<Other>["schemas"]["Timestamp"];
+            /**
+             * AnyInvocationOperation
+             * @description What was requested: `invoke` a prompt, `chat-completion` and `response` of OpenAI's API, or a call of a `test-run`.
+             * @example invoke
+             */
+            operation: ("invoke" | "chat-completion" | "response" | "test-run") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * AnyInvocationStatus
+             * @description How it ended.
+             * @example succeeded
+             */
+            status: components<Other>["schemas"]["InvocationStatus"] | components<Other>["schemas"]["OtherValue"];
+            problem?: components<Other>["schemas"]["ProblemType"];
+            /**
+             * @description Id of the API key that was used.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            key_id: string;
+            /**
+             * @description Name of the API key at that time.
+             * @example Helpdesk backend
+             */
+            key_name: string;
+            prompt_id?: components<Other>["schemas"]["PromptId"];
+            /**
+             * @description Slug of the prompt at that time.
+             * @example summarise-support-ticket
+             */
+            prompt_slug?: string;
+            /**
+             * @description Number of the version that ran.
+             * @example 2
+             */
+            prompt_version?: number;
+            /**
+             * @description Label that the request named.
+             * @example production
+             */
+            label?: string;
+            tags?: components<Other>["schemas"]["InvocationTags"];
+            /**
+             * @description `X-Request-Id` of the request.
+             * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+             */
+            request_id: string;
+            /**
+             * @description Trace id of the caller's `traceparent` (W3C Trace Context).
+             * @example 4bf92f3577b34da6a3ce929d0e0e4736
+             */
+            trace_id?: string;
+            /**
+             * @description Whether the answer was a stream.
+             * @example false
+             */
+            streamed: boolean;
+            /**
+             * @description Whether the answer came from the cache of the service. It cost nothing.
+             * @example false
+             */
+            cached: boolean;
+            /**
+             * @description The invocation whose call this one shared, because both sent the same request at the same time. The call is in the `attempts` of that one.
+             * @example 01a1ac1e-0abb-7d0f-8a3c-b1e25f7d6094
+             */
+            joined?: string;
+            /**
+             * @description Id of the provider that answered, or was selected last.
+             * @example openai
+             */
+            provider?: string;
+            /**
+             * @description Id of the model that answered, or was selected last.
+             * @example gpt-4.1-mini
+             */
+            model?: string;
+            /**
+             * Format: int64
+             * @description Time from the request to the end of its answer, in milliseconds.
+             * @example 1893
+             */
+            latency_ms?: number;
+            /**
+             * Format: int64
+             * @description Time from the request to the first content of a stream, in milliseconds.
+             * @example 412
+             */
+            first_content_ms?: number;
+            finish_reason?: components<Other>["schemas"]["FinishReason"];
+            usage?: components<Other>["schemas"]["Usage"];
+            /** @description The calls to providers, in their order. Empty if none was made. */
+            attempts: components<Other>["schemas"]["InvocationAttempt"][];
         };
         /**
          * RateAmount
@@ -4059,17 +4267,6 @@ export interface components<Other = string & {}> {
          *     ]
          */
         ModifiersInput: components<Other>["schemas"]["ModifierInput"][];
-        /**
-         * Moment
-         * @description A date (RFC 3339), which means midnight in UTC, or a date and time with `T`, seconds, and an offset (`Z` or `±hh:mm`).
-         *     Without an offset, the date and time are in UTC.
-         *
-         *     Fractions of a millisecond are rounded up. Stored times are whole milliseconds, so the comparison is exact. A time
-         *     before the year 1 or after the year 9999 in UTC counts as the first or last millisecond of these years.
-         * @example 2026-11-06
-         * @example 2026-11-06T00:00:00+01:00
-         */
-        Moment: string | components<Other>["schemas"]["DateTimeInput"];
         /**
          * ReferenceId
          * @description Reference to the order in the caller's system. It does not have to be unique. You can list orders by it.
@@ -5131,7 +5328,7 @@ export interface components<Other = string & {}> {
          * @example prompts:invoke
          * @enum {string}
          */
-        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write";
+        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "invocations:read" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write";
         /**
          * GrantedScope
          * @description A scope of the API key.
@@ -5774,6 +5971,63 @@ export interface components<Other = string & {}> {
          *     }
          */
         TestResult: components<Other>["schemas"]["TestSuccess"] | components<Other>["schemas"]["TestFailure"];
+        /**
+         * InvocationTags
+         * @description The tags of the request, from `X-Tags`, or from `metadata` on the paths of OpenAI's API.
+         * @example {
+         *       "team": "checkout",
+         *       "env": "prod"
+         *     }
+         */
+        InvocationTags: {
+            [key: string]: string;
+        };
+        /**
+         * InvocationAttempt
+         * @description A call to a provider. Fields without a value are absent.
+         * @example {
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini",
+         *       "status": "succeeded",
+         *       "started_at": "2026-11-05T14:30:12.480Z"
+         *     }
+         */
+        InvocationAttempt: {
+            provider: components<Other>["schemas"]["ProviderId"];
+            model: components<Other>["schemas"]["ModelId"];
+            /**
+             * AnyInvocationAttemptStatus
+             * @description How the call ended.
+             * @example succeeded
+             */
+            status: components<Other>["schemas"]["InvocationStatus"] | components<Other>["schemas"]["OtherValue"];
+            problem?: components<Other>["schemas"]["ProblemType"];
+            provider_code?: components<Other>["schemas"]["ProviderCode"];
+            started_at: components<Other>["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Time to the end of the call, in milliseconds.
+             * @example 1874
+             */
+            latency_ms?: number;
+            usage?: components<Other>["schemas"]["Usage"];
+            /**
+             * AnyInvocationAttemptUsageSource
+             * @description Where `usage` comes from: the `provider` gave it at the end of the call, or it is `partial`: what the provider had said before the call broke off, so that it may charge for more.
+             * @example provider
+             */
+            usage_source?: ("provider" | "partial") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description Model that the provider named in its answer.
+             * @example gpt-4.1-mini-2025-04-14
+             */
+            answer_model?: string;
+            /**
+             * @description Id that the provider gave its answer.
+             * @example chatcmpl-CYh2
+             */
+            answer_id?: string;
+        };
         /**
          * PriceHours
          * @description The hours of each day in which the rate holds, in UTC. If `end` is before `start`, it is on the next day.
@@ -6549,6 +6803,7 @@ export interface components<Other = string & {}> {
              * @constant
              */
             type: "start";
+            invocationId?: components<Other>["schemas"]["InvocationId"];
             provider: components<Other>["schemas"]["ProviderId"];
             model: components<Other>["schemas"]["ModelId"];
             /**
@@ -7078,6 +7333,24 @@ export interface components<Other = string & {}> {
             created_at: components<Other>["schemas"]["Timestamp"];
             finished_at: components<Other>["schemas"]["Timestamp"];
             results: components<Other>["schemas"]["TestResults"];
+        };
+        /**
+         * InvocationPage
+         * @description Invocations, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        InvocationPage: {
+            /** @description The invocations of this page. */
+            data: components<Other>["schemas"]["Invocation"][];
+            pagination: components<Other>["schemas"]["Pagination"];
         };
         /**
          * ProviderSetting
@@ -7622,7 +7895,7 @@ export interface components<Other = string & {}> {
              */
             safety_identifier?: string | null;
             /**
-             * @description Ignored.
+             * @description Tags for the [invocation log](/docs#/invocation-log), in addition to `X-Tags`, up to 16 in all. Members whose name or value has not the form of a tag, or is longer than 512 characters, are ignored.
              * @example {
              *       "source": "helpdesk"
              *     }
@@ -7731,7 +8004,7 @@ export interface components<Other = string & {}> {
          */
         ChatCompletion: {
             /**
-             * @description Id of the answer. Nothing is stored under it.
+             * @description Id of the answer, made of that of the [invocation](/docs#/invocation-log). The answer is not stored.
              * @example chatcmpl-018f3c5e2b7a4c1d9e8f7a6b5c4d3e2f
              */
             id: string;
@@ -8452,7 +8725,7 @@ export interface components<Other = string & {}> {
                 include_obfuscation?: boolean | null;
             } | null;
             /**
-             * @description Texts of the caller's choice. They are returned with the response and not stored.
+             * @description Texts of the caller's choice. They are returned with the response, and become tags in the [invocation log](/docs#/invocation-log) if their names have the form of a tag's name.
              * @example {
              *       "ticket": "4711"
              *     }
@@ -11385,6 +11658,32 @@ export interface components<Other = string & {}> {
             status: 409;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * InvocationNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:invocation-not-found",
+         *       "title": "Invocation not found",
+         *       "status": 404,
+         *       "detail": "The invocation log has no record with this id.",
+         *       "instance": "/api/v1/invocations/01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        InvocationNotFoundProblem: {
+            /**
+             * AnyInvocationNotFoundProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:invocation-not-found
+             */
+            type: "urn:prompt-gateway:problem:invocation-not-found" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * PriceNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -12516,6 +12815,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 [name: string]: unknown;
             };
             content: {
@@ -12622,6 +12922,19 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["IntegrationNotFoundProblem"];
             };
         };
+        /** @description The invocation log has no record with this id. */
+        InvocationNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["InvocationNotFoundProblem"];
+            };
+        };
         /** @description No location has this id. */
         LocationNotFound: {
             headers: {
@@ -12695,6 +13008,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 [name: string]: unknown;
             };
             content: {
@@ -12785,6 +13099,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfter"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 [name: string]: unknown;
             };
             content: {
@@ -12798,6 +13113,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 [name: string]: unknown;
             };
             content: {
@@ -12823,6 +13139,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfter"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 [name: string]: unknown;
             };
             content: {
@@ -12874,6 +13191,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 [name: string]: unknown;
             };
             content: {
@@ -12913,6 +13231,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
                 [name: string]: unknown;
             };
@@ -12927,6 +13246,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
                 "X-Should-Retry": components<Other>["headers"]["ShouldRetry"];
                 [name: string]: unknown;
@@ -12955,6 +13275,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 [name: string]: unknown;
             };
             content: {
@@ -12968,6 +13289,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 [name: string]: unknown;
             };
             content: {
@@ -12981,6 +13303,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 [name: string]: unknown;
             };
             content: {
@@ -13020,6 +13343,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13055,6 +13379,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
@@ -13074,6 +13399,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13129,6 +13455,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13183,6 +13510,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13202,6 +13530,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfter"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13220,6 +13549,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13238,6 +13568,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
@@ -13258,6 +13589,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfter"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13368,6 +13700,13 @@ export interface components<Other = string & {}> {
          */
         PathLabel: components<Other>["schemas"]["LabelName"];
         /**
+         * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
+         *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
+         *     repeated, its last value counts.
+         * @example team=checkout, env=prod
+         */
+        Tags: string;
+        /**
          * @description How far back the statistics go: `hour` in 60 points of a minute, `day` in 96 points of 15 minutes (in UTC). The last point is the interval in progress.
          * @example hour
          */
@@ -13377,6 +13716,69 @@ export interface components<Other = string & {}> {
          * @example 5d9f1b7e-8c24-4a63-b0f1-9e7d2c6a4f38
          */
         PathTestRunId: components<Other>["schemas"]["TestRunId"];
+        /**
+         * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
+         *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+         *
+         *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
+         * @example 2026-11-06T00:00:00+01:00
+         */
+        Since: components<Other>["schemas"]["Moment"];
+        /**
+         * @description Only entries created before this time, in the same form as `since`.
+         * @example 2026-11-07
+         */
+        Until: components<Other>["schemas"]["Moment"];
+        /**
+         * @description Only invocations of this prompt. A slug is that of a prompt that exists; `prompt-not-found` if there is none.
+         * @example summarise-support-ticket
+         */
+        OfInvocationPrompt: string;
+        /**
+         * @description Only invocations of versions with this number.
+         * @example 2
+         */
+        OfInvocationVersion: number;
+        /**
+         * @description Only invocations that named this label.
+         * @example production
+         */
+        OfInvocationLabel: string;
+        /**
+         * @description Only invocations with this API key.
+         * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+         */
+        OfInvocationKey: string;
+        /**
+         * @description Only invocations that this provider answered, or for which it was selected last.
+         * @example openai
+         */
+        OfInvocationProvider: string;
+        /**
+         * @description Only invocations that this model answered, or for which it was selected last.
+         * @example gpt-4.1-mini
+         */
+        OfInvocationModel: string;
+        /**
+         * @description Only invocations with this status.
+         * @example failed
+         */
+        OfInvocationStatus: "succeeded" | "failed" | "cancelled" | "interrupted";
+        /**
+         * @description Only invocations that failed with this problem, by the last part of its `type`.
+         * @example provider-timeout
+         */
+        OfInvocationProblem: string;
+        /**
+         * @description Only invocations with this tag, as `name=value`.
+         * @example team=checkout
+         */
+        OfInvocationTag: string;
+        /**
+         * @description Id of the invocation.
+         * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
+         */
+        PathInvocationId: components<Other>["schemas"]["InvocationId"];
         /**
          * @description Id of the provider.
          * @example azure
@@ -13417,19 +13819,6 @@ export interface components<Other = string & {}> {
          * @example d27a6f13-90e4-4b58-8c3a-6b1f5e0d7c92
          */
         PathProductId: components<Other>["schemas"]["ProductId"];
-        /**
-         * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
-         *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
-         *
-         *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
-         * @example 2026-11-06T00:00:00+01:00
-         */
-        Since: components<Other>["schemas"]["Moment"];
-        /**
-         * @description Only entries created before this time, in the same form as `since`.
-         * @example 2026-11-07
-         */
-        Until: components<Other>["schemas"]["Moment"];
         /**
          * @description Id of the order.
          * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
@@ -13509,6 +13898,11 @@ export interface components<Other = string & {}> {
          * @example 12
          */
         RetryAfter: number;
+        /**
+         * @description Of an operation that calls a model: the id of the invocation, under which its record is in the [invocation log](/docs#/invocation-log). Absent if the request was refused before anything was planned.
+         * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
+         */
+        InvocationId: components<Other>["schemas"]["InvocationId"];
         /**
          * @description Path of the new resource.
          * @example /api/v1/prompts/6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
@@ -14383,6 +14777,13 @@ export interface operations<Other = string & {}> {
                  */
                 "Idempotency-Key"?: components<Other>["parameters"]["IdempotencyKey"];
                 /**
+                 * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
+                 *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
+                 *     repeated, its last value counts.
+                 * @example team=checkout, env=prod
+                 */
+                "X-Tags"?: components<Other>["parameters"]["Tags"];
+                /**
                  * @description Time limit for all calls to providers, in milliseconds. It can lower the service's own deadline (60 seconds by default), but not raise it. For a stream, it is the time to the first content. It holds also for a stream with an `Idempotency-Key` whose caller has left: without content by then, the call ends and the key is free again.
                  * @example 15000
                  */
@@ -14422,6 +14823,7 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                     "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
                     /**
                      * @description Id of the prompt that ran.
@@ -14500,6 +14902,7 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14517,6 +14920,7 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14706,6 +15110,13 @@ export interface operations<Other = string & {}> {
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components<Other>["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
+                 *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
+                 *     repeated, its last value counts.
+                 * @example team=checkout, env=prod
+                 */
+                "X-Tags"?: components<Other>["parameters"]["Tags"];
                 /**
                  * @description `respond-async` answers 202 immediately, and the test run continues. Other preferences are ignored.
                  * @example respond-async
@@ -14970,6 +15381,250 @@ export interface operations<Other = string & {}> {
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceOrStorageUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listInvocations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
+                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 *
+                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
+                 * @example 2026-11-06T00:00:00+01:00
+                 */
+                since?: components<Other>["parameters"]["Since"];
+                /**
+                 * @description Only entries created before this time, in the same form as `since`.
+                 * @example 2026-11-07
+                 */
+                until?: components<Other>["parameters"]["Until"];
+                /**
+                 * @description Only invocations of this prompt. A slug is that of a prompt that exists; `prompt-not-found` if there is none.
+                 * @example summarise-support-ticket
+                 */
+                prompt?: components<Other>["parameters"]["OfInvocationPrompt"];
+                /**
+                 * @description Only invocations of versions with this number.
+                 * @example 2
+                 */
+                version?: components<Other>["parameters"]["OfInvocationVersion"];
+                /**
+                 * @description Only invocations that named this label.
+                 * @example production
+                 */
+                label?: components<Other>["parameters"]["OfInvocationLabel"];
+                /**
+                 * @description Only invocations with this API key.
+                 * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+                 */
+                key_id?: components<Other>["parameters"]["OfInvocationKey"];
+                /**
+                 * @description Only invocations that this provider answered, or for which it was selected last.
+                 * @example openai
+                 */
+                provider?: components<Other>["parameters"]["OfInvocationProvider"];
+                /**
+                 * @description Only invocations that this model answered, or for which it was selected last.
+                 * @example gpt-4.1-mini
+                 */
+                model?: components<Other>["parameters"]["OfInvocationModel"];
+                /**
+                 * @description Only invocations with this status.
+                 * @example failed
+                 */
+                status?: components<Other>["parameters"]["OfInvocationStatus"];
+                /**
+                 * @description Only invocations that failed with this problem, by the last part of its `type`.
+                 * @example provider-timeout
+                 */
+                problem?: components<Other>["parameters"]["OfInvocationProblem"];
+                /**
+                 * @description Only invocations with this tag, as `name=value`.
+                 * @example team=checkout
+                 */
+                tag?: components<Other>["parameters"]["OfInvocationTag"];
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components<Other>["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip.
+                 * @example 0
+                 */
+                offset?: components<Other>["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of invocations. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Link: components<Other>["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["InvocationPage"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["PromptNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    exportInvocations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
+                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 *
+                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
+                 * @example 2026-11-06T00:00:00+01:00
+                 */
+                since?: components<Other>["parameters"]["Since"];
+                /**
+                 * @description Only entries created before this time, in the same form as `since`.
+                 * @example 2026-11-07
+                 */
+                until?: components<Other>["parameters"]["Until"];
+                /**
+                 * @description Only invocations of this prompt. A slug is that of a prompt that exists; `prompt-not-found` if there is none.
+                 * @example summarise-support-ticket
+                 */
+                prompt?: components<Other>["parameters"]["OfInvocationPrompt"];
+                /**
+                 * @description Only invocations of versions with this number.
+                 * @example 2
+                 */
+                version?: components<Other>["parameters"]["OfInvocationVersion"];
+                /**
+                 * @description Only invocations that named this label.
+                 * @example production
+                 */
+                label?: components<Other>["parameters"]["OfInvocationLabel"];
+                /**
+                 * @description Only invocations with this API key.
+                 * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+                 */
+                key_id?: components<Other>["parameters"]["OfInvocationKey"];
+                /**
+                 * @description Only invocations that this provider answered, or for which it was selected last.
+                 * @example openai
+                 */
+                provider?: components<Other>["parameters"]["OfInvocationProvider"];
+                /**
+                 * @description Only invocations that this model answered, or for which it was selected last.
+                 * @example gpt-4.1-mini
+                 */
+                model?: components<Other>["parameters"]["OfInvocationModel"];
+                /**
+                 * @description Only invocations with this status.
+                 * @example failed
+                 */
+                status?: components<Other>["parameters"]["OfInvocationStatus"];
+                /**
+                 * @description Only invocations that failed with this problem, by the last part of its `type`.
+                 * @example provider-timeout
+                 */
+                problem?: components<Other>["parameters"]["OfInvocationProblem"];
+                /**
+                 * @description Only invocations with this tag, as `name=value`.
+                 * @example team=checkout
+                 */
+                tag?: components<Other>["parameters"]["OfInvocationTag"];
+                /**
+                 * @description Only records after this one. It may no longer exist.
+                 * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
+                 */
+                after_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The records. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["PromptNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    getInvocation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the invocation.
+                 * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
+                 */
+                id: components<Other>["parameters"]["PathInvocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Invocation"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["InvocationNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
@@ -15276,6 +15931,13 @@ export interface operations<Other = string & {}> {
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components<Other>["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
+                 *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
+                 *     repeated, its last value counts.
+                 * @example team=checkout, env=prod
+                 */
+                "X-Tags"?: components<Other>["parameters"]["Tags"];
             };
             path?: never;
             cookie?: never;
@@ -15294,6 +15956,7 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                     "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
                     "X-Provider": components<Other>["headers"]["AnsweringProvider"];
                     "X-Model": components<Other>["headers"]["AnsweringModel"];
@@ -15345,6 +16008,13 @@ export interface operations<Other = string & {}> {
                  * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
                  */
                 "Idempotency-Key"?: components<Other>["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Tags for the [invocation log](/docs#/invocation-log): up to 16, as `name=value`, separated by commas. A name has up to
+                 *     64 letters, digits, `_`, `-` and `.`. A value has up to 256 visible ASCII characters except `,`. If a name is
+                 *     repeated, its last value counts.
+                 * @example team=checkout, env=prod
+                 */
+                "X-Tags"?: components<Other>["parameters"]["Tags"];
             };
             path?: never;
             cookie?: never;
@@ -15363,6 +16033,7 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
                     "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
                     "X-Provider": components<Other>["headers"]["AnsweringProvider"];
                     "X-Model": components<Other>["headers"]["AnsweringModel"];

@@ -1,0 +1,71 @@
+import type { Logger } from 'pino';
+import type { Basis } from '../feature.ts';
+import type { Prompts } from '../prompts/prompts.ts';
+import type { Chore } from '../runtime/maintenance.ts';
+import { createInvocationLog } from './invocation-log.ts';
+import { invocationOperations } from './invocation-operations.ts';
+import { createInvocationStore } from './invocation-store.ts';
+import { createJournalStore } from './journal-store.ts';
+import { createJournals } from './journals.ts';
+import { createRecordWriter } from './record-writer.ts';
+import { createRecovery } from './recovery.ts';
+import { createRetention } from './retention.ts';
+
+/** Milliseconds. */
+export interface InvocationLogTimes {
+  /** Between two writes of a journal that is in use. */
+  readonly beatMs: number;
+  /** Without a write, after which a process is taken for dead. */
+  readonly termMs: number;
+  /** Between two looks at the journals of others. */
+  readonly recoverEveryMs: number;
+}
+
+const defaultTimes: InvocationLogTimes = { beatMs: 2_000, termMs: 20_000, recoverEveryMs: 5_000 };
+
+export interface InvocationFeatureOptions extends Basis {
+  readonly log: Logger;
+  /** How long records are kept, in milliseconds. */
+  readonly retentionMs: number;
+  readonly times?: InvocationLogTimes | undefined;
+}
+
+/** From so many invocations in progress on, a write of the journal waits for others: there always are some soon. */
+const manyActive = 8;
+const gatherMs = 2;
+
+export function createInvocationFeature({ database, clock, random, log, ...options }: InvocationFeatureOptions) {
+  const { beatMs, termMs, recoverEveryMs } = options.times ?? defaultTimes;
+  const store = createInvocationStore(database);
+  const journalStore = createJournalStore(database);
+  const records = createRecordWriter({
+    store,
+    onError: (error) => {
+      log.error({ error }, 'records of invocations could not be stored');
+    },
+  });
+  const journals = createJournals({
+    store: journalStore,
+    random,
+    terms: { beatMs, gatherMs: () => (invocations.active >= manyActive ? gatherMs : 0) },
+  });
+  const invocations = createInvocationLog({ journals, records, clock, random });
+  const { monotonic } = clock;
+  const recover = createRecovery({ store: journalStore, journals, records: store, log, monotonic, termMs });
+  const retain = createRetention({ store, journals: journalStore, clock, retentionMs: options.retentionMs });
+  const chores: Chore[] = [
+    { name: 'interrupted invocations', everyMs: recoverEveryMs, run: recover },
+    { name: 'days of the invocation log', everyMs: 3_600_000, run: retain },
+  ];
+  return {
+    invocations,
+    chores,
+    operations: (prompts: Pick<Prompts, 'get'>) =>
+      invocationOperations({ store, prompts, flush: () => records.flush() }),
+    /** Stores what is left, within this time. */
+    async close(limitMs: number): Promise<void> {
+      await records.close(limitMs);
+      await journals.close();
+    },
+  };
+}

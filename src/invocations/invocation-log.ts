@@ -1,0 +1,72 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { InvocationDocument, InvocationOperation } from './invocation.ts';
+import { createInvocationId } from './invocation-id.ts';
+import { InvocationRecord } from './invocation-record.ts';
+import type { Journals } from './journals.ts';
+import type { RecordWriter } from './record-writer.ts';
+
+/** Who invokes what. */
+export interface Invoked {
+  readonly operation: InvocationOperation;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly requestId: string;
+  /** W3C trace context. */
+  readonly traceparent: string | undefined;
+  readonly isStreamed: boolean;
+  /** `name=value` */
+  readonly tags: readonly string[];
+}
+
+/** Keeps a record of each invocation. */
+export interface InvocationLog {
+  /** Begins a record. Its `end` must be called. */
+  begin(invoked: Invoked): InvocationRecord;
+}
+
+export interface InvocationLogDependencies {
+  readonly journals: Journals;
+  readonly records: RecordWriter;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export function createInvocationLog({
+  journals,
+  records,
+  clock,
+  random,
+}: InvocationLogDependencies): InvocationLog & { readonly active: number } {
+  let active = 0;
+  const onFinal = (document: InvocationDocument, isInJournal: boolean): void => {
+    active -= 1;
+    records.add(document, isInJournal && document.attempts.length > 0, () => {
+      if (isInJournal) journals.end(document._id);
+    });
+  };
+  return {
+    get active() {
+      return active;
+    },
+    begin({ operation, keyId, keyName, requestId, traceparent, isStreamed, tags }) {
+      const at = clock.now();
+      active += 1;
+      const document: InvocationDocument = {
+        _id: createInvocationId(at, random.uuid()),
+        created_at: at,
+        operation,
+        status: 'interrupted',
+        key_id: keyId,
+        key_name: keyName,
+        ...(tags.length > 0 && { tags }),
+        request_id: requestId,
+        ...(traceparent !== undefined && { trace_id: traceparent.slice(3, 35) }),
+        streamed: isStreamed,
+        cached: false,
+        attempts: [],
+      };
+      return new InvocationRecord(document, { clock, journals, onFinal });
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { Readable } from 'node:stream';
+import type { operations } from '../../generated/types.ts';
+import { ProblemError } from '../errors/problem-error.ts';
+import { answerPage } from '../http/list-answer.ts';
+import type { OperationHandlers, RequestContext } from '../http/operation.ts';
+import { mayReachPrompt } from '../limits/reach.ts';
+import { toInstant } from '../runtime/instants.ts';
+import type { Prompts } from '../prompts/prompts.ts';
+import type { InvocationFilter } from './invocation.ts';
+import { toInvocation } from './invocation-representation.ts';
+import type { InvocationStore } from './invocation-store.ts';
+
+type InvocationOperations = Pick<OperationHandlers, 'listInvocations' | 'getInvocation' | 'exportInvocations'>;
+type Query = NonNullable<operations['exportInvocations']['parameters']['query']>;
+
+export interface InvocationOperationsDependencies {
+  readonly store: Pick<InvocationStore, 'find' | 'list' | 'walk'>;
+  readonly prompts: Pick<Prompts, 'get'>;
+  /** Stores the records of this process that are not stored yet, so that a caller finds what it has just done. */
+  readonly flush: () => Promise<void>;
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export function invocationOperations({
+  store,
+  prompts,
+  flush,
+}: InvocationOperationsDependencies): InvocationOperations {
+  const toFilter = async (query: Query, { principal: { reach } }: RequestContext): Promise<InvocationFilter> => {
+    const { since, until, prompt, key_id: keyId, version, label, provider, model, status, problem, tag } = query;
+    return {
+      since: toInstant(since),
+      until: toInstant(until),
+      promptIds: reach?.prompts,
+      // A prompt that was deleted still has its records.
+      promptId: prompt === undefined || uuid.test(prompt) ? prompt : (await prompts.get(prompt, reach)).id,
+      ...{ keyId, version, label, provider, model, status, problem, tag },
+    };
+  };
+  return {
+    listInvocations: (input) =>
+      answerPage(
+        input,
+        async () => {
+          const [filter] = await Promise.all([toFilter(input.query, input.context), flush()]);
+          return store.list(filter);
+        },
+        toInvocation,
+      ),
+    async getInvocation({ path: { id }, context }) {
+      await flush();
+      const found = await store.find(id);
+      if (found === undefined || !mayReachPrompt(context.principal.reach, found.prompt_id ?? '')) {
+        throw new ProblemError('invocation-not-found', {
+          detail: 'The invocation log has no record with this id.',
+        });
+      }
+      return { status: 200, body: toInvocation(found) };
+    },
+    async exportInvocations({ query: { after_id: after, ...query }, context }) {
+      const [filter] = await Promise.all([toFilter(query, context), flush()]);
+      const lines = async function* (): AsyncGenerator<string> {
+        for await (const found of store.walk(filter, after)) {
+          yield found.map((document) => `${JSON.stringify(toInvocation(document))}\n`).join('');
+        }
+      };
+      return { status: 200, stream: { mediaType: 'application/jsonl', content: Readable.from(lines()) } };
+    },
+  };
+}

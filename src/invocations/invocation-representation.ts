@@ -1,0 +1,59 @@
+import type { components } from '../../generated/types.ts';
+import { toUsage } from '../generation/invocation-result.ts';
+import type { AttemptDocument, InvocationDocument } from './invocation.ts';
+
+type Schemas = components['schemas'];
+
+/** The contract's representation of a record, member by member. */
+export function toInvocation(document: InvocationDocument): Schemas['Invocation'] {
+  const { prompt_id, prompt_slug, prompt_version, label, tags, trace_id, joined, provider, model } = document;
+  const { problem, latency_ms, first_content_ms, finish_reason, usage } = document;
+  return {
+    id: document._id,
+    created_at: document.created_at.toISOString(),
+    operation: document.operation,
+    status: document.status,
+    ...(problem !== undefined && { problem: `urn:prompt-gateway:problem:${problem}` }),
+    key_id: document.key_id,
+    key_name: document.key_name,
+    ...(prompt_id !== undefined && { prompt_id }),
+    ...(prompt_slug !== undefined && { prompt_slug }),
+    ...(prompt_version !== undefined && { prompt_version }),
+    ...(label !== undefined && { label }),
+    ...(tags !== undefined && { tags: Object.fromEntries(tags.map(split)) }),
+    request_id: document.request_id,
+    ...(trace_id !== undefined && { trace_id }),
+    streamed: document.streamed,
+    cached: document.cached,
+    ...(joined !== undefined && { joined }),
+    ...(provider !== undefined && { provider }),
+    ...(model !== undefined && { model }),
+    ...(latency_ms !== undefined && { latency_ms }),
+    ...(first_content_ms !== undefined && { first_content_ms }),
+    ...(finish_reason !== undefined && { finish_reason }),
+    ...(usage !== undefined && { usage: toUsage(usage) }),
+    attempts: document.attempts.map(toAttempt),
+  };
+}
+
+function toAttempt(attempt: AttemptDocument): Schemas['InvocationAttempt'] {
+  const { problem, provider_code, latency_ms, usage, usage_source, answer_model, answer_id } = attempt;
+  return {
+    provider: attempt.provider,
+    model: attempt.model,
+    status: attempt.status,
+    ...(problem !== undefined && { problem: `urn:prompt-gateway:problem:${problem}` }),
+    ...(provider_code !== undefined && { provider_code }),
+    started_at: attempt.started_at.toISOString(),
+    ...(latency_ms !== undefined && { latency_ms }),
+    ...(usage !== undefined && { usage: toUsage(usage) }),
+    ...(usage_source !== undefined && { usage_source }),
+    ...(answer_model !== undefined && { answer_model }),
+    ...(answer_id !== undefined && { answer_id }),
+  };
+}
+
+function split(tag: string): [string, string] {
+  const end = tag.indexOf('=');
+  return [tag.slice(0, end), tag.slice(end + 1)];
+}

@@ -1,0 +1,143 @@
+import type { Collection } from 'mongodb';
+import { insertMissing } from '../db/bulk-writes.ts';
+import { ensureIndexes } from '../db/indexes.ts';
+import type { PagedDatabase, Source, Span } from '../db/pages.ts';
+import { read, writeIdempotently } from '../db/writes.ts';
+import type { Entry, Listing, Total } from '../lists/listing.ts';
+import type { InvocationDocument, InvocationFilter } from './invocation.ts';
+import { dayOf, timeOf } from './invocation-id.ts';
+import { dayIndexes, invocationSource } from './invocation-lists.ts';
+
+/**
+ * The records, in a collection for each day, which is dropped as a whole: removing millions of documents one by one
+ * would cost more than storing them. Every method can throw `database-unavailable`.
+ */
+export interface InvocationStore {
+  /** Makes the collection of a day with its indexes, unless it exists. */
+  prepare(day: string): Promise<void>;
+  /** Stores the records whose ids are not taken: the first with an id counts. */
+  insert(documents: readonly InvocationDocument[]): Promise<void>;
+  find(id: string): Promise<InvocationDocument | undefined>;
+  /** Newest first. */
+  list(filter: InvocationFilter): Listing<InvocationDocument>;
+  /** The earliest first. @param after the id of the record after which it begins; it may no longer exist */
+  walk(filter: InvocationFilter, after?: string): AsyncIterable<InvocationDocument[]>;
+  /** The days that have a collection, the newest first. */
+  days(): Promise<string[]>;
+  drop(day: string): Promise<void>;
+}
+
+const prefix = 'invocations_';
+/** The number of entries from which the earlier days of a list are not counted. */
+const countedMost = 10_000;
+
+export function createInvocationStore({ db, pages }: PagedDatabase): InvocationStore {
+  const collections = new Map<string, Collection<InvocationDocument>>();
+  const prepared = new Map<string, Promise<unknown>>();
+  const lists = pages.listsOf((document: InvocationDocument) => document, { isLong: true });
+
+  const collectionOf = (day: string): Collection<InvocationDocument> => {
+    let collection = collections.get(day);
+    if (collection === undefined) collections.set(day, (collection = db.collection(prefix + day)));
+    return collection;
+  };
+  const prepare = async (day: string): Promise<void> => {
+    let preparing = prepared.get(day);
+    if (preparing === undefined) {
+      preparing = ensureIndexes(db, pages.indexes([{ collection: prefix + day, ...dayIndexes }]));
+      prepared.set(day, preparing);
+      preparing.catch(() => prepared.delete(day));
+    }
+    await preparing;
+  };
+  const days = async (): Promise<string[]> => {
+    const found = await read(() => db.listCollections({}, { nameOnly: true }).toArray());
+    const names = found.map(({ name }) => name).filter((name) => /^invocations_\d{8}$/.test(name));
+    return names.map((name) => name.slice(prefix.length)).sort((a, b) => (a < b ? 1 : -1));
+  };
+  const daysIn = async ({ since, until }: Span): Promise<string[]> => {
+    const first = since === undefined ? '' : dayOf(since.getTime());
+    const last = until === undefined ? '99999999' : dayOf(until.getTime());
+    return (await days()).filter((day) => day >= first && day <= last);
+  };
+  const sourceOf = (day: string, filter: InvocationFilter): Source<InvocationDocument> =>
+    invocationSource(collectionOf(day), filter);
+
+  return {
+    prepare,
+    async insert(documents) {
+      const byDay = Map.groupBy(documents, ({ created_at }) => dayOf(created_at.getTime()));
+      for (const [day, some] of byDay) {
+        await prepare(day);
+        await insertMissing(collectionOf(day), some);
+      }
+    },
+    async find(id) {
+      const time = timeOf(id);
+      if (time === undefined) return undefined;
+      return (await read(() => collectionOf(dayOf(time)).findOne({ _id: id }))) ?? undefined;
+    },
+    list: (filter) => ({
+      async *entries(start, most) {
+        const after = 'after' in start ? start.after : undefined;
+        const last = after === undefined ? undefined : dayOf(after.at);
+        let skipped = 'offset' in start ? start.offset : 0;
+        let left = most;
+        for (const day of await daysIn(filter)) {
+          if (last !== undefined && day > last) continue;
+          const list = lists(sourceOf(day, filter));
+          let found = 0;
+          for await (const entry of list.entries(day === last ? start : { offset: skipped }, left)) {
+            yield entry;
+            if (isCut(entry)) return;
+            found += 1;
+          }
+          left -= found;
+          if (left <= 0) return;
+          if (skipped > 0) skipped = found > 0 ? 0 : Math.max(0, skipped - numberOf(await list.total()));
+        }
+      },
+      async total() {
+        const all = await daysIn(filter);
+        let sum = 0;
+        let isExact = true;
+        for (const [index, day] of all.entries()) {
+          const total = await lists(sourceOf(day, filter)).total();
+          sum += numberOf(total);
+          isExact &&= typeof total === 'number';
+          // The latest days stand for the earlier ones.
+          if (sum > countedMost) return { about: Math.round((sum / (index + 1)) * all.length) };
+        }
+        return isExact ? sum : { about: sum };
+      },
+    }),
+    async *walk(filter, after) {
+      const time = after === undefined ? undefined : timeOf(after);
+      const from = time === undefined ? filter.since : latest(filter.since, new Date(time));
+      for (const day of (await daysIn({ ...filter, since: from })).reverse()) {
+        const source = { ...sourceOf(day, { ...filter, since: from }), ties: 'ascending' as const };
+        for await (const found of pages.walk(source)) {
+          yield found.filter(({ _id, created_at }) => created_at.getTime() !== time || _id > (after ?? ''));
+        }
+      }
+    },
+    days,
+    async drop(day) {
+      await writeIdempotently(() => collectionOf(day).drop());
+      prepared.delete(day);
+      collections.delete(day);
+    },
+  };
+}
+
+function isCut([, , cut]: Entry<unknown>): boolean {
+  return cut === true;
+}
+
+function numberOf(total: Total): number {
+  return typeof total === 'number' ? total : total.about;
+}
+
+function latest(one: Date | undefined, other: Date): Date {
+  return one !== undefined && one > other ? one : other;
+}

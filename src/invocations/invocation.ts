@@ -1,0 +1,72 @@
+import type { ProblemError } from '../errors/problem-error.ts';
+import type { FinishReason, Usage } from '../providers/language-model.ts';
+
+export type InvocationOperation = 'invoke' | 'chat-completion' | 'response' | 'test-run';
+export type InvocationStatus = 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
+
+/** A call to a provider, as it is stored. */
+export interface AttemptDocument {
+  provider: string;
+  model: string;
+  status: InvocationStatus;
+  problem?: ProblemError['type'];
+  provider_code?: string;
+  started_at: Date;
+  latency_ms?: number;
+  usage?: Usage;
+  usage_source?: 'provider' | 'partial';
+  answer_model?: string;
+  answer_id?: string;
+}
+
+/**
+ * The record of an invocation, as it is stored: once, when the invocation has ended. Until then it is in the journal of
+ * its process with the status `interrupted`, as it is stored if the process is killed.
+ */
+export interface InvocationDocument {
+  _id: string;
+  created_at: Date;
+  operation: InvocationOperation;
+  status: InvocationStatus;
+  problem?: ProblemError['type'];
+  key_id: string;
+  key_name: string;
+  prompt_id?: string;
+  prompt_slug?: string;
+  prompt_version?: number;
+  label?: string;
+  /** `name=value` */
+  tags?: readonly string[];
+  request_id: string;
+  trace_id?: string;
+  streamed: boolean;
+  cached: boolean;
+  joined?: string;
+  provider?: string;
+  model?: string;
+  latency_ms?: number;
+  first_content_ms?: number;
+  finish_reason?: FinishReason;
+  usage?: Usage;
+  attempts: AttemptDocument[];
+}
+
+/** Which invocations a list has. */
+export interface InvocationFilter {
+  /** From, inclusive. */
+  readonly since?: Date | undefined;
+  /** Up to, exclusive. */
+  readonly until?: Date | undefined;
+  /** Only those of these prompts. */
+  readonly promptIds?: ReadonlySet<string> | undefined;
+  readonly promptId?: string | undefined;
+  readonly version?: number | undefined;
+  readonly label?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly status?: InvocationStatus | undefined;
+  readonly problem?: string | undefined;
+  /** `name=value` */
+  readonly tag?: string | undefined;
+}

@@ -1,0 +1,26 @@
+import type { Clock } from '../runtime/clock.ts';
+import { dayMs, dayOf, timeOf } from './invocation-id.ts';
+import type { InvocationStore } from './invocation-store.ts';
+import type { JournalStore } from './journal-store.ts';
+
+export interface RetentionDependencies {
+  readonly store: Pick<InvocationStore, 'prepare' | 'days' | 'drop'>;
+  readonly journals: Pick<JournalStore, 'entryIds'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** How long records are kept, in milliseconds. */
+  readonly retentionMs: number;
+}
+
+/** Creates the work that makes the collection of the next day, and drops those of days that are no longer kept. */
+export function createRetention({ store, journals, clock, retentionMs }: RetentionDependencies): () => Promise<void> {
+  return async () => {
+    const now = clock.now().getTime();
+    await store.prepare(dayOf(now + dayMs));
+    // One more, so that each record is kept for the whole time.
+    const first = dayOf(now - retentionMs - dayMs);
+    const old = (await store.days()).filter((day) => day < first);
+    if (old.length === 0) return;
+    const named = new Set((await journals.entryIds()).map((id) => dayOf(timeOf(id) ?? now)));
+    for (const day of old) if (!named.has(day)) await store.drop(day);
+  };
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { databaseUnavailable } from '../../src/db/database-errors.ts';
+import type { InvocationDocument } from '../../src/invocations/invocation.ts';
+import { createJournalStore, type JournalStore } from '../../src/invocations/journal-store.ts';
+import { createJournals, type Journals } from '../../src/invocations/journals.ts';
+import { system } from '../../src/runtime/system.ts';
+import { setUp } from '../support/per-operation.ts';
+import { until } from '../support/until.ts';
+
+const setup = setUp();
+
+function entry(): InvocationDocument {
+  const members = { key_id: 'k', key_name: 'K', request_id: 'r', streamed: false, cached: false, attempts: [] };
+  return { _id: randomUUID(), created_at: new Date(), operation: 'invoke', status: 'interrupted', ...members };
+}
+
+let journals: Journals;
+afterEach(() => journals.close());
+
+/** @param overrides of the store, which get the real one */
+function open(overrides: (real: JournalStore) => Partial<JournalStore> = () => ({}), beatMs = 60_000): JournalStore {
+  const real = createJournalStore(setup.database);
+  const terms = { beatMs, gatherMs: () => 0 };
+  journals = createJournals({ store: { ...real, ...overrides(real) }, random: system.random, terms });
+  return real;
+}
+
+const put = async (one: InvocationDocument): Promise<InvocationDocument> => {
+  await journals.put(one._id, one);
+  return one;
+};
+const putNew = (): Promise<InvocationDocument> => put(entry());
+
+describe('a journal', () => {
+  it('writes together what is added together, and what has ended with the next write', async () => {
+    const writes: number[] = [];
+    const store = open((real) => ({
+      create: (id, entries) => (writes.push(entries.length), real.create(id, entries)),
+      write: (id, seq, write, isRepeated) => (writes.push(write.set.length), real.write(id, seq, write, isRepeated)),
+    }));
+    const [first, second] = await Promise.all([putNew(), putNew()]);
+    expect((await store.entryIds()).toSorted()).toEqual([first._id, second._id].toSorted());
+    journals.end(first._id);
+    const third = await putNew();
+    expect((await store.entryIds()).toSorted()).toEqual([second._id, third._id].toSorted());
+    expect(writes).toEqual([2, 1]);
+    for (const { _id } of [second, third]) journals.end(_id);
+  });
+
+  it('is removed when the process stops, if nothing is left in it', async () => {
+    const store = open();
+    const { _id } = await putNew();
+    journals.end(_id);
+    await journals.close();
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('is removed when nothing was added for some beats', async () => {
+    const store = open(undefined, 10);
+    journals.end((await putNew())._id);
+    await until(
+      () => store.list(),
+      (list) => list.length === 0,
+    );
+    // The next call begins another.
+    journals.end((await putNew())._id);
+  });
+
+  it('repeats a write whose answer was lost, until it knows that it was applied', async () => {
+    let isLost = true;
+    const store = open((real) => ({
+      async write(...write) {
+        const outcome = await real.write(...write);
+        if (!isLost) return outcome;
+        isLost = false;
+        throw databaseUnavailable(new Error('lost'));
+      },
+    }));
+    const first = await putNew();
+    const lost = entry();
+    await expect(put(lost)).rejects.toMatchObject({ type: 'database-unavailable' });
+    journals.end(lost._id);
+    const next = await putNew();
+    expect((await store.entryIds()).toSorted()).toEqual([first._id, next._id].toSorted());
+    for (const { _id } of [first, next]) journals.end(_id);
+  });
+
+  it('takes nothing more after another process has closed it', async () => {
+    const store = open();
+    const first = await putNew();
+    const [journal] = await store.list();
+    if (journal === undefined) throw new Error('there is no journal');
+    expect((await store.close(journal))?.map(({ _id }) => _id)).toEqual([first._id]);
+    // What is new goes to another one. What the other process has recorded cannot go on.
+    const second = await putNew();
+    await expect(put(first)).rejects.toMatchObject({ type: 'database-unavailable' });
+    await store.remove(journal.id, journal.seq);
+    expect(await store.entryIds()).toEqual([second._id]);
+    journals.end(second._id);
+  });
+
+  it('begins another one when it is full', async () => {
+    const store = open();
+    const all = await Promise.all(Array.from({ length: 257 }, putNew));
+    expect(await store.list()).toHaveLength(2);
+    for (const { _id } of all) journals.end(_id);
+  });
+});

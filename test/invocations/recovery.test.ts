@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { PagedDatabase } from '../../src/db/pages.ts';
+import type { InvocationDocument } from '../../src/invocations/invocation.ts';
+import { createInvocationId } from '../../src/invocations/invocation-id.ts';
+import { createInvocationStore } from '../../src/invocations/invocation-store.ts';
+import { createJournalStore } from '../../src/invocations/journal-store.ts';
+import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { openDatabaseOf } from '../support/per-operation.ts';
+import { until } from '../support/until.ts';
+
+let harness: InvokeHarness;
+let database: PagedDatabase;
+beforeAll(async () => {
+  harness = await startInvokeHarness({ invocationLogTimes: { beatMs: 50, termMs: 500, recoverEveryMs: 50 } });
+  database = await openDatabaseOf(harness.service);
+});
+afterAll(async () => {
+  await database.close();
+  await harness.close();
+});
+
+function entry(): InvocationDocument {
+  const created_at = new Date();
+  return {
+    _id: createInvocationId(created_at, randomUUID()),
+    created_at,
+    operation: 'invoke',
+    status: 'interrupted',
+    key_id: 'a-key',
+    key_name: 'A key',
+    request_id: 'a-request',
+    streamed: false,
+    cached: false,
+    attempts: [{ provider: 'mock', model: 'model-a', status: 'interrupted', started_at: created_at }],
+  };
+}
+
+it('stores what was in the journal of a process that has ended, unless the process has stored it', async () => {
+  const [lost, stored] = [entry(), entry()];
+  await createInvocationStore(database).insert([{ ...stored, status: 'succeeded' }]);
+  const journals = createJournalStore(database);
+  await journals.create(
+    randomUUID(),
+    [lost, stored].map((one) => [one._id, one]),
+  );
+  await until(
+    () => journals.list(),
+    (list) => list.length === 0,
+  );
+  const { body } = await harness.service.call('GET', '/api/v1/invocations?key_id=a-key');
+  const statuses = new Map((body.data as { id: string; status: string }[]).map(({ id, status }) => [id, status]));
+  expect(statuses).toEqual(
+    new Map([
+      [lost._id, 'interrupted'],
+      [stored._id, 'succeeded'],
+    ]),
+  );
+  const shown = await harness.service.call('GET', `/api/v1/invocations/${lost._id}`);
+  expect(shown.body.attempts).toEqual([
+    { provider: 'mock', model: 'model-a', status: 'interrupted', started_at: lost.created_at.toISOString() },
+  ]);
+});
+
+it('leaves alone a call that takes longer than the term', async () => {
+  const watcher = await startInvokeHarness({
+    environment: { MONGODB_DATABASE: harness.service.environment['MONGODB_DATABASE'] ?? '' },
+    invocationLogTimes: { beatMs: 50, termMs: 500, recoverEveryMs: 50 },
+  });
+  const slug = await harness.createPrompt({ selected_model: 'mock-slow-1500' });
+  const answer = await harness.invoke(slug);
+  const path = `/api/v1/invocations/${answer.headers['x-invocation-id']}`;
+  const record = await until(
+    () => watcher.service.call('GET', path),
+    ({ status }) => status === 200,
+  );
+  expect(record.body).toMatchObject({ status: 'succeeded', attempts: [{ status: 'succeeded' }] });
+  await watcher.close();
+});
