@@ -6,13 +6,17 @@ export function showMoney(cost: NanoDollars): { amount: string; currency: 'USD' 
   return { amount: decimal(cost, nanoDigits), currency: 'USD' };
 }
 
+/** @param amount as {@link showMoney} writes it */
+export function fromAmount(amount: string): NanoDollars {
+  return units(amount, nanoDigits);
+}
+
 /**
  * A rate in 10^-15 dollars a token: the smallest unit of prices with nine decimals for a million tokens.
  * @param amount dollars for a million tokens, as decimal digits with at most nine decimals
  */
 export function toRate(amount: string): bigint {
-  const [whole = '0', fraction = ''] = amount.split('.');
-  return BigInt(whole + fraction.padEnd(rateDigits, '0'));
+  return units(amount, rateDigits);
 }
 
 /** Dollars for a million tokens, as decimal digits. */
@@ -29,6 +33,12 @@ const nanoDigits = 9;
 /** Dollars for a million tokens are 10^9 units of a rate. */
 const rateDigits = 9;
 const unitsOfNano = 1_000_000n;
+
+/** Decimal digits as a whole number of units of the last decimal. */
+function units(text: string, digits: number): bigint {
+  const [whole = '0', fraction = ''] = text.split('.');
+  return BigInt(whole + fraction.padEnd(digits, '0'));
+}
 
 function decimal(value: bigint, digits: number): string {
   const text = value.toString().padStart(digits + 1, '0');

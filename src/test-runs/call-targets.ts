@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { components } from '../../generated/types.ts';
 import { problems } from '../../generated/problems.ts';
+import { fromAmount, showMoney, type NanoDollars } from '../costs/money.ts';
 import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
 import type { Plan, Target } from '../generation/plan.ts';
@@ -63,6 +64,7 @@ export async function callTargets(
         model,
         latency_ms: latency,
         invocation_id: record.id,
+        cost: costOfFailure(error),
         error: toTestError(error),
       };
     }
@@ -76,6 +78,27 @@ export async function callTargets(
   const results = await Promise.all(calls);
   call.signal.throwIfAborted();
   return results;
+}
+
+/** What all calls cost together; undefined if that is unknown for one of them. */
+export function totalCost(results: readonly TestResult[]): NanoDollars | undefined {
+  let total = 0n;
+  for (const one of results) {
+    const { cost, attempts = [] } = one.status === 'succeeded' ? one.result : { cost: one.cost };
+    if (cost === undefined || cost === null || attempts.some(mayBeBilled)) return undefined;
+    total += fromAmount(cost.amount);
+  }
+  return total;
+}
+
+/** 0 if no provider can charge for a call that failed. */
+function costOfFailure(error: unknown): components['schemas']['CallCost'] {
+  const attempts = error instanceof ProblemError ? error.extensions.attempts : undefined;
+  return attempts === undefined || attempts.some(mayBeBilled) ? null : showMoney(0n);
+}
+
+function mayBeBilled({ may_be_billed }: components['schemas']['FailedAttempt']): boolean {
+  return may_be_billed;
 }
 
 /** The same fields as in the log line of a failed invocation. */

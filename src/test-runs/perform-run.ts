@@ -5,7 +5,7 @@ import type { InvocationLog, Invoked } from '../invocations/invocation-log.ts';
 import type { InvocationFact, InvocationRecord } from '../invocations/invocation-record.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
 import { RunCutOffError } from './active-runs.ts';
-import { callTargets, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
+import { callTargets, totalCost, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
 import { notStored, promptDeleted, shuttingDown } from './problems.ts';
 import type { ResultArchive } from './result-archive.ts';
 import type { TestRun } from './test-run.ts';
@@ -115,16 +115,17 @@ async function perform(
   }
 
   const answeredCount = called.filter(({ status }) => status === 'succeeded').length;
+  const cost = totalCost(called) ?? 'unknown';
   const ended = await endPersistently(
     store,
     run.id,
-    { status: 'done', at, writeId, answeredCount, answerBytes: stored.bytes },
+    { status: 'done', at, writeId, answeredCount, cost, answerBytes: stored.bytes },
     signal,
     answer,
   );
   if (ended.outcome === 'ended') {
     const { results, bytes: answerBytes } = stored;
-    return { run: { ...run, status: 'done', revision: 2, answeredCount, finishedAt: at, answerBytes }, results };
+    return { run: { ...run, status: 'done', revision: 2, answeredCount, cost, finishedAt: at, answerBytes }, results };
   }
   await archive.delete(run.id).catch((error: unknown) => {
     log.warn({ error, test_run: run.id }, 'the results of a lost test run could not be deleted');

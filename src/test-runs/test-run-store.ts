@@ -17,6 +17,7 @@ export interface RunEnd {
   readonly status: EndStatus;
   readonly at: Date;
   readonly answeredCount?: number;
+  readonly cost?: NonNullable<TestRun['cost']>;
   readonly answerBytes?: number;
   /** Id of this write; a repetition with the same id counts as done. */
   readonly writeId: string;
@@ -78,7 +79,7 @@ export const testRunIndexes: CollectionIndexes = {
 /** The fields that a tombstone does not have. */
 const forgottenFields = [
   ...['prompt_id', 'prompt_version', 'providers', 'unknown_variables', 'created_at', 'finished_at', 'heartbeat'],
-  ...['answer_bytes', 'result_bytes', 'answered_count'],
+  ...['answer_bytes', 'result_bytes', 'answered_count', 'cost'],
 ];
 
 export function createTestRunStore(database: PagedDatabase): TestRunStore {
@@ -92,7 +93,7 @@ export function createTestRunStore(database: PagedDatabase): TestRunStore {
 
   return {
     async insert(run) {
-      const unknown = { answeredCount: undefined, finishedAt: undefined, answerBytes: undefined };
+      const unknown = { answeredCount: undefined, cost: undefined, finishedAt: undefined, answerBytes: undefined };
       const begun = { ...run, ...unknown, status: 'running' } as const;
       const inserted = await insertOnce(runs, { ...testRunFields.toDocument(begun), heartbeat: 0 });
       return inserted.outcome === 'done';
@@ -102,7 +103,7 @@ export function createTestRunStore(database: PagedDatabase): TestRunStore {
     },
     list: (promptId, status) =>
       listByTime({ ...runsOf(promptId), ...(status === undefined ? {} : { rest: { status } }) }),
-    async end(id, { status, at, answeredCount, answerBytes, writeId, beat }) {
+    async end(id, { status, at, answeredCount, cost, answerBytes, writeId, beat }) {
       const ended = await compareAndSet(
         runs,
         {
@@ -110,7 +111,13 @@ export function createTestRunStore(database: PagedDatabase): TestRunStore {
           revision: 1,
           where: { status: 'running', ...(beat === undefined ? {} : { heartbeat: beat }) },
           change: {
-            $set: defined({ status, finished_at: at, answered_count: answeredCount, answer_bytes: answerBytes }),
+            $set: defined({
+              status,
+              finished_at: at,
+              answered_count: answeredCount,
+              cost: cost === undefined ? undefined : testRunFields.table.cost.kind.toStored(cost),
+              answer_bytes: answerBytes,
+            }),
           },
         },
         { writeId },

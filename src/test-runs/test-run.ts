@@ -1,8 +1,17 @@
 import type { components } from '../../generated/types.ts';
 import { fields, hidden, made, type Difference, type None, type Shown, type Thing } from '../fields/fields.ts';
-import { integer, list, moment, object, same, text } from '../fields/kinds.ts';
+import { fromAmount, showMoney, type NanoDollars } from '../costs/money.ts';
+import { integer, list, moment, object, same, text, type Kind } from '../fields/kinds.ts';
 
 export type EndStatus = 'done' | 'failed' | 'interrupted';
+
+/** Stored as decimal digits. */
+const runCost: Kind<NanoDollars | 'unknown', string, components['schemas']['TestRunCost']> = {
+  toStored: (cost) => (cost === 'unknown' ? cost : showMoney(cost).amount),
+  fromStored: (stored) => (stored === 'unknown' ? stored : fromAmount(stored)),
+  show: (cost) => (cost === 'unknown' ? null : showMoney(cost)),
+  read: () => undefined,
+};
 
 export const testRunFields = fields({
   id: made(text),
@@ -16,6 +25,8 @@ export const testRunFields = fields({
   createdAt: made(moment),
   /** The calls that succeeded; set when it is done. */
   answeredCount: made(integer, { optional: true }),
+  /** What all calls cost together; set when it is done. */
+  cost: made(runCost, { optional: true }),
   /** Set at its end. */
   finishedAt: made(moment, { optional: true }),
   /**
@@ -31,7 +42,7 @@ export interface TestRun extends Thing<typeof testRunFields.table> {
   readonly revision: number;
 }
 
-export type NewTestRun = Omit<TestRun, 'revision' | 'status' | 'answeredCount' | 'finishedAt' | 'answerBytes'>;
+export type NewTestRun = Omit<TestRun, 'revision' | 'status' | 'answeredCount' | 'cost' | 'finishedAt' | 'answerBytes'>;
 
 /** @public For the compiler: it reports an error while a field is missing. */
 export type UndeclaredInTestRun = None<

@@ -240,6 +240,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         revision: 1,
         status: 'running',
         answeredCount: undefined,
+        cost: undefined,
         finishedAt: undefined,
         answerBytes: undefined,
       };

@@ -83,6 +83,23 @@ describe('the cost of an answer', () => {
   });
 });
 
+describe('the cost of a test run', () => {
+  it('is that of all its calls, unless one of them may have been billed and is not known', async () => {
+    const run = async (...models: string[]): Promise<Answer> =>
+      harness.service.call('POST', `/api/v1/prompts/${prompt}/test`, {
+        body: { providers: models.map((model) => ({ provider: 'mock', model })) },
+      });
+    const { body } = await run('model-a', 'mock-401', 'model-a');
+    expect(body.results.map((result: { cost?: unknown }) => result.cost)).toEqual([undefined, nothing, undefined]);
+    expect(body.results[0].result.cost).toEqual(cost);
+    expect(body.cost).toEqual({ amount: '0.0000078', currency: 'USD' });
+    const found = await harness.service.call('GET', `/api/v1/test-runs/${body.id as string}`);
+    expect(found.body.cost).toEqual(body.cost);
+    expect((await run('model-a', 'mock-reset')).body.cost).toBeNull();
+    expect((await run('model-a', 'model-b')).body.cost).toBeNull();
+  });
+});
+
 describe('metrics', () => {
   it('have costs, and calls whose cost is unknown, by provider and model', async () => {
     const paid = 'provider_cost_dollars_total{provider="mock",model="model-a"}';

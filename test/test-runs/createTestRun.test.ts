@@ -53,6 +53,7 @@ describe('201', () => {
         { provider: 'mock', model: 'model-a' },
       ],
       answered_count: 3,
+      cost: null,
       created_at: expect.any(String),
       finished_at: expect.any(String),
       results: [
@@ -132,6 +133,7 @@ describe('201', () => {
         status: 'failed',
         provider: 'mock',
         model: 'mock-401',
+        cost: { amount: '0', currency: 'USD' },
         latency_ms: expect.any(Number),
         invocation_id: expect.any(String),
         error: {

@@ -3123,6 +3123,18 @@ export interface components<Other = string & {}> {
             model: components<Other>["schemas"]["ModelId"];
         };
         /**
+         * TestRunCost
+         * @description What all calls of the test run cost, failed ones included. `null` if that is unknown for one of them. Absent unless `status` is `done`, and for runs of earlier releases.
+         * @example {
+         *       "amount": "0.0032",
+         *       "currency": "USD"
+         *     }
+         */
+        TestRunCost: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        } | null;
+        /**
          * TestSuccess
          * @description The provider answered.
          * @example {
@@ -3179,6 +3191,7 @@ export interface components<Other = string & {}> {
             model: components<Other>["schemas"]["ModelId"];
             latency_ms: components<Other>["schemas"]["LatencyMs"];
             invocation_id?: components<Other>["schemas"]["InvocationId"];
+            cost?: components<Other>["schemas"]["CallCost"];
             error: components<Other>["schemas"]["TestError"];
         };
         /**
@@ -3240,6 +3253,7 @@ export interface components<Other = string & {}> {
              * @example 3
              */
             answered_count?: number;
+            cost?: components<Other>["schemas"]["TestRunCost"];
             warnings?: components<Other>["schemas"]["Warnings"];
             created_at: components<Other>["schemas"]["Timestamp"];
             finished_at?: components<Other>["schemas"]["Timestamp"];
@@ -7289,6 +7303,7 @@ export interface components<Other = string & {}> {
              * @example 3
              */
             answered_count?: number;
+            cost?: components<Other>["schemas"]["TestRunCost"];
             finished_at: components<Other>["schemas"]["Timestamp"];
             results: components<Other>["schemas"]["TestResults"];
         };

@@ -7,7 +7,7 @@ import { useEffect, type ReactNode } from 'react';
 import { LinkButton } from '../../../shared/links.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { RelativeTime } from '../../../shared/relative-time.tsx';
-import { useTexts } from '../../../shared/texts.tsx';
+import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { RunningTime } from '../playground/running-time.tsx';
 import { promptKeys, useTestResults, useTestRun } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
@@ -81,6 +81,7 @@ export function TestRunScreen(): ReactNode {
 
 function RunHeading({ run }: { run: Schemas['TestRun'] }): ReactNode {
   const { prompts } = useTexts();
+  const format = useFormat();
   const { setTestTargets } = useWorkspace();
   const navigate = route.useNavigate();
   return (
@@ -88,6 +89,7 @@ function RunHeading({ run }: { run: Schemas['TestRun'] }): ReactNode {
       <RunStatus run={run} />
       <Text size="sm" c="dimmed">
         {prompts.workspace.version(run.prompt_version)} · <RelativeTime value={run.created_at} />
+        {run.cost !== undefined && ` · ${format.cost(run.cost) ?? prompts.playground.unknownCost}`}
       </Text>
       <Button
         variant="default"
