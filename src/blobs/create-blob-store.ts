@@ -6,7 +6,8 @@ import { explainS3Error } from './s3-mistakes.ts';
 
 /** Where objects are stored: a bucket, or files under a folder. */
 export type BlobStorage =
-  ({ readonly kind: 's3' } & S3BlobStoreOptions) | { readonly kind: 'files'; readonly directory: string };
+  | ({ readonly kind: 's3' } & S3BlobStoreOptions)
+  | { readonly kind: 'files'; readonly directory: string };
 
 /** A blob store, and its description for the operator. */
 export interface DescribedBlobStore {

@@ -1,4 +1,4 @@
-import { format, type Options } from 'prettier';
+import { format } from 'oxfmt';
 import { clientMethod, clientResource } from './client-names.ts';
 import {
   listOperations,
@@ -27,7 +27,7 @@ interface ExampleRequest {
 /** The address of a service that was started without configuration. The reference page replaces it by its own. */
 export const localAddress = 'http://127.0.0.1:8080';
 /** The reference shows samples in a narrow column. */
-const width = { printWidth: 52 };
+const width = 52;
 
 /** Creates the samples of every operation from the examples of the contract. @returns samples by operationId */
 export async function makeCodeSamples(document: OpenApiDocument): Promise<Record<string, CodeSample[]>> {
@@ -138,7 +138,7 @@ async function clientSample(
         ]),
     ...calls,
   ];
-  return format(program.join('\n\n'), { parser: 'typescript', singleQuote: true, ...width });
+  return formatted('sample.ts', program.join('\n\n'));
 }
 
 /** A variable name for the answer: `order` for an `Order`, `liveness` for the answer of `getLiveness`. */
@@ -158,8 +158,14 @@ function answerName({ operation }: OperationEntry, document: OpenApiDocument): s
 }
 
 async function formatJson(value: unknown): Promise<string> {
-  const options: Options = { parser: 'json', ...width };
-  return (await format(JSON.stringify(value), options)).trimEnd();
+  return (await formatted('sample.json', JSON.stringify(value))).trimEnd();
+}
+
+/** @throws if the text has a mistake */
+async function formatted(fileName: string, text: string): Promise<string> {
+  const { code, errors } = await format(fileName, text, { singleQuote: true, printWidth: width });
+  if (errors.length > 0) throw new Error(`${errors.map(({ message }) => message).join('; ')} in ${text}`);
+  return code;
 }
 
 /** Quotes a text as one word of a shell. */

@@ -323,7 +323,8 @@ type Settings = typeof settings;
 /** The values of the settings, by name; undefined for a setting without a value and default. */
 export type SettingValues = {
   readonly [Name in keyof Settings]:
-    z.output<Settings[Name]['format']> | (Settings[Name] extends { readonly default: string } ? never : undefined);
+    | z.output<Settings[Name]['format']>
+    | (Settings[Name] extends { readonly default: string } ? never : undefined);
 };
 
 /** The table of the service's own settings, and after it that of its built-in providers. */

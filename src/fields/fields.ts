@@ -212,6 +212,8 @@ export type None<Names extends never> = Names;
  * and of the body that changes.
  */
 export type Undeclared<T extends Table, Answer, Create, Update> =
-  Difference<Answer, Shown<T>> | Difference<Create, SentNew<T>> | Difference<Update, SentChange<T>>;
+  | Difference<Answer, Shown<T>>
+  | Difference<Create, SentNew<T>>
+  | Difference<Update, SentChange<T>>;
 /** The members that only one of the two has. */
 export type Difference<One, Other> = Exclude<keyof One, keyof Other> | Exclude<keyof Other, keyof One>;

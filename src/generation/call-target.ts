@@ -60,7 +60,8 @@ export async function callTarget(
 
 /** An event of an answer; the last one has the whole answer. */
 export type TargetEvent =
-  Exclude<GenerateEvent, { type: 'finish' }> | { readonly type: 'finish'; readonly answer: TargetAnswer };
+  | Exclude<GenerateEvent, { type: 'finish' }>
+  | { readonly type: 'finish'; readonly answer: TargetAnswer };
 
 /** The same for an answer that is streamed. */
 export async function* streamTarget(

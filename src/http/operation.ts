@@ -135,7 +135,8 @@ type MediaTypes<Response> = Response extends { content: infer Media } ? keyof Me
  * need the whole body, so these operations answer no stream, except one of events, which can be kept too.
  */
 type NeedsWholeBody<Id extends OperationId> = true extends
-  Takes<Id, 'header', 'Idempotency-Key'> | Takes<Id, 'query', 'limit'>
+  | Takes<Id, 'header', 'Idempotency-Key'>
+  | Takes<Id, 'query', 'limit'>
   ? true
   : false;
 type Takes<Id extends OperationId, Place extends 'query' | 'header', Name extends string> = [

@@ -3,7 +3,8 @@ import type { ProviderRegistry } from '../providers/provider.ts';
 
 /** What the member `model` names: a stored prompt, perhaps with a label or version, or a model of a provider. */
 export type ModelName =
-  { readonly prompt: string; readonly at: string | undefined } | { readonly provider: string; readonly model: string };
+  | { readonly prompt: string; readonly at: string | undefined }
+  | { readonly provider: string; readonly model: string };
 
 /**
  * Splits `prompt/<slug or id>[@<label or version>]` and `<provider>/<model>` at the first slash; names of models can

@@ -13,7 +13,9 @@ export class JsonText<Value = unknown> {
 
 /** A value of which any part can be there as text. */
 export type WithTexts<Value> =
-  Value | JsonText<Value> | (Value extends object ? { readonly [Name in keyof Value]: WithTexts<Value[Name]> } : never);
+  | Value
+  | JsonText<Value>
+  | (Value extends object ? { readonly [Name in keyof Value]: WithTexts<Value[Name]> } : never);
 
 /** A token that `JSON.stringify` never writes by itself: it escapes neither letters nor a quote right before them. */
 const placeholder = String.raw`"\u0041"`;

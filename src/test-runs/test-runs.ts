@@ -50,7 +50,8 @@ export interface TestRequest {
 }
 
 export type TestOutcome =
-  ({ readonly kind: 'finished' } & FinishedTestRun) | { readonly kind: 'started'; readonly run: TestRun };
+  | ({ readonly kind: 'finished' } & FinishedTestRun)
+  | { readonly kind: 'started'; readonly run: TestRun };
 
 /** Who reads test runs. */
 export interface TestRunReader {

@@ -19,7 +19,9 @@ export interface Reactions {
 export type Arrival = readonly [index: number, at: number, createdAt: number];
 
 export type CrowdMessage =
-  { readonly ports: readonly number[] } | { readonly received: number } | { readonly arrivals: readonly Arrival[] };
+  | { readonly ports: readonly number[] }
+  | { readonly received: number }
+  | { readonly arrivals: readonly Arrival[] };
 
 let reactions: Reactions = { failOnce: 0, hang: 0 };
 let failed = new Set<number>();

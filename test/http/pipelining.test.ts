@@ -63,7 +63,7 @@ describe('requests that are sent before the answers to earlier ones', () => {
     const answers = await connection.answers(9);
     expect(answers.map(({ status }) => status)).toEqual([200, 201, 404, 201, 405, 401, 400, 204, 200]);
     expect(answers.map(({ headers }) => headers['x-request-id'])).toEqual(
-      ['m1', 'm2', 'm3', expect.any(String), 'm5', 'm6', 'm7', 'm8', 'm9'], // prettier-ignore
+      ['m1', 'm2', 'm3', expect.any(String), 'm5', 'm6', 'm7', 'm8', 'm9'], // oxfmt-ignore
     );
     expect(JSON.parse(answers[3]?.body ?? '')).toMatchObject({ name: 'two' });
     connection.socket.destroy();

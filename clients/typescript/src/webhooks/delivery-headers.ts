@@ -1,6 +1,7 @@
 /** Headers of a delivery: a `Headers`, `request.headers` of Node, or a plain object. Case does not matter. */
 export type DeliveryHeaders =
-  { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** @param name in lower case */
 export function readHeader(headers: DeliveryHeaders, name: string): string | undefined {

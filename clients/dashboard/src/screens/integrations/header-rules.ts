@@ -9,7 +9,14 @@ export interface HeaderRow {
 
 /** A rule that a header breaks: a key of the texts `integrations.headers.rules`. */
 export type HeaderRule =
-  'nameMissing' | 'notToken' | 'nameTooLong' | 'reserved' | 'repeated' | 'valueMissing' | 'notVisible' | 'valueTooLong';
+  | 'nameMissing'
+  | 'notToken'
+  | 'nameTooLong'
+  | 'reserved'
+  | 'repeated'
+  | 'valueMissing'
+  | 'notVisible'
+  | 'valueTooLong';
 
 const { names, values } = customHeadersInput;
 
