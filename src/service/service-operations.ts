@@ -52,6 +52,9 @@ const links = {
   metrics: '/metrics',
 };
 
+const contract = prepareJson(JSON.stringify(document));
+const eventContract = prepareJson(JSON.stringify(eventDocument));
+
 /** The start page, health, metrics and both contracts. */
 export function serviceOperations(dependencies: ServiceDependencies): Operations {
   const { version, metrics, data, isStopping, clock, sharedForMs = defaultSharedForMs } = dependencies;
@@ -65,8 +68,6 @@ export function serviceOperations(dependencies: ServiceDependencies): Operations
     return { database, storage };
   });
   const render = shareFor(sharedForMs, clock, () => metrics.render());
-  const contract = prepareJson(JSON.stringify(document));
-  const eventContract = prepareJson(JSON.stringify(eventDocument));
   return {
     getServiceInfo() {
       const schema = data.schema();
