@@ -66,7 +66,12 @@ export function createRateLimiter(policy: RateLimitPolicy | undefined): RateLimi
 
 /** Counts the requests of keys in windows of one length. */
 function createWindows(name: Use['name'], windowSeconds: number): (keyId: string, requests: number) => Use {
-  const windows = new LRUCache<string, { used: number }>({ max: maxKeys, ttl: windowSeconds * 1_000 });
+  const windows = new LRUCache<string, { used: number }>({
+    // `max` would reserve the memory of all of them at once.
+    maxSize: maxKeys,
+    sizeCalculation: () => 1,
+    ttl: windowSeconds * 1_000,
+  });
   return (keyId, requests) => {
     let window = windows.get(keyId);
     if (window === undefined) windows.set(keyId, (window = { used: 0 }));
