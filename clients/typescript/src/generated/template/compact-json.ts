@@ -3,7 +3,12 @@
 
 /** What `JSON.parse` makes. */
 export type JsonValue =
-  string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
 /**
  * A value as JSON without spaces, at any depth of nesting. `JSON.parse` can read deeper values than the recursive
