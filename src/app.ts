@@ -1,4 +1,4 @@
-import type { Express } from 'express';
+import type { Express, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { eventTypes } from '../generated/events.ts';
 import document from '../generated/openapi.json' with { type: 'json' };
@@ -63,6 +63,7 @@ import { createStatisticsStore, statisticsIndexes } from './statistics/statistic
 import { createStatistics } from './statistics/statistics.ts';
 import { createTestRunFeature } from './test-runs/feature.ts';
 import { testRunIndexes } from './test-runs/test-run-store.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 import { checkTarget } from './webhooks/sending/target.ts';
 import { webhookOperations } from './webhooks/webhook-operations.ts';
 import { createWebhooks, webhookIndexes } from './webhooks/webhooks.ts';
@@ -98,6 +99,8 @@ export interface AppDependencies extends AppOverrides {
   /** Version of the service, for `User-Agent`. */
   readonly version: string;
   readonly metrics: Metrics;
+  /** Undefined if nothing is sent to a collector. */
+  readonly telemetry: Telemetry | undefined;
   readonly log: Logger;
   /** The schema version of the data, and what is left to migrate. */
   readonly data: Pick<Data, 'schema' | 'progress'>;
@@ -139,7 +142,7 @@ export const indexes: readonly CollectionIndexes[] = [
 
 /** Connects the features with each other, and all of them with HTTP. */
 export function createApp(dependencies: AppDependencies): App {
-  const { config, database, blobs, providers, lookUp, secrets, version, metrics, log } = dependencies;
+  const { config, database, blobs, providers, lookUp, secrets, version, metrics, telemetry, log } = dependencies;
   const { basePath } = config.http;
   const { random } = system;
   const { clock = system.clock, isDatabaseFull = () => Promise.resolve(false) } = dependencies;
@@ -231,7 +234,7 @@ export function createApp(dependencies: AppDependencies): App {
     log,
     integrations: integrationFeature.directory,
     serialise: serialiseEvent,
-    observer: statistics.observing(metrics.webhooks),
+    observer: statistics.observing(telemetry?.observing(metrics.webhooks) ?? metrics.webhooks),
   });
   const { relay, deliveries, replays } = webhooks;
   const catalog = createCatalog(basis, locations, relay);
@@ -326,12 +329,13 @@ export function createApp(dependencies: AppDependencies): App {
         listEventTypes: { isListedFromMemory: true },
       },
       onExchange: (exchange) => {
+        telemetry?.endRequest(exchange);
         recordExchange(exchange, log, metrics, statistics);
         shadow?.(exchange);
         dependencies.onExchange?.(exchange);
       },
     },
-    [...corsFor(config.http.corsOrigins)],
+    [...tracedBy(telemetry), ...corsFor(config.http.corsOrigins)],
     {
       ...createPages({
         version,
@@ -388,6 +392,17 @@ export function createApp(dependencies: AppDependencies): App {
       await Promise.all([statistics.close(left), generation.close(), invocationFeature.close(left)]);
     },
   };
+}
+
+/** Begins the span of each request. */
+function tracedBy(telemetry: Telemetry | undefined): RequestHandler[] {
+  if (telemetry === undefined) return [];
+  return [
+    (request, _response, next) => {
+      telemetry.beginRequest(request);
+      next();
+    },
+  ];
 }
 
 /** One key cannot use the whole budget. */

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import packageJson from '../package.json' with { type: 'json' };
 import { firstKeyId } from './api-keys/api-keys.ts';
 import { allScopes } from './api-keys/feature.ts';
 import { ensureFirstKey } from './api-keys/first-key.ts';
 import { createApp, indexes, type AppOverrides } from './app.ts';
 import { createBlobStore, tellingChecks } from './blobs/create-blob-store.ts';
+import type { Config } from './config/config.ts';
 import { createHttpServer, type ConnectionLimits, type HttpServer } from './http/listener.ts';
 import { checkAddress, closeServer, listen } from './http/listening.ts';
 import { pageAddress } from './http/pages/page-files.ts';
@@ -19,6 +21,7 @@ import { startMaintenance } from './runtime/maintenance.ts';
 import { system } from './runtime/system.ts';
 import { checkKeys } from './secrets/check-keys.ts';
 import { openSecretBox } from './secrets/open-secret-box.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 import { startDatabase, type DatabaseStartOptions } from './start-database.ts';
 
 export interface StartOptions extends DatabaseStartOptions, AppOverrides {
@@ -64,6 +67,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
     const keepsFiles = config.database.uri === undefined || config.storage.kind === 'files';
     if (keepsFiles || config.security.secretKeys.length === 0) await prepareDataDir(config.database.dataDir);
     const metrics = createMetrics();
+    const telemetry = await startTelemetry(config.telemetry, log);
+    if (telemetry !== undefined) cleanups.push(() => telemetry.close());
     const started = await startDatabase(options, indexes, metrics.database, cleanups);
     const { database, data, installation, patience } = started;
 
@@ -89,6 +94,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
         log.debug(notice, 'retrying the provider call');
       },
       onAttempt: metrics.countProviderAttempt,
+      beginCall: telemetry?.beginCall,
     });
     const configured = providers.list().filter((provider) => provider.configured);
     print(`Providers: ${configured.map(({ id }) => id).join(', ')}`);
@@ -107,6 +113,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
       lookUp,
       secrets,
       metrics,
+      telemetry,
       version: packageJson.version,
       data,
       isStopping: () => stopping,
@@ -167,6 +174,16 @@ export async function startService(options: StartOptions): Promise<RunningServic
     await cleanUp();
     throw error;
   }
+}
+
+/** Its packages are loaded only if something is to be sent. */
+async function startTelemetry(
+  { endpoint, ...signals }: Config['telemetry'],
+  log: Logger,
+): Promise<Telemetry | undefined> {
+  if (endpoint === undefined) return undefined;
+  const { createOpenTelemetry } = await import('./telemetry/open-telemetry.ts');
+  return createOpenTelemetry({ endpoint, ...signals, version: packageJson.version, log });
 }
 
 /**

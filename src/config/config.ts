@@ -101,6 +101,12 @@ function arrange(set: SettingValues, environment: Environment, warnings: readonl
     },
     providers,
     log: { level: set.LOG_LEVEL },
+    telemetry: {
+      /** Undefined: nothing is sent. */
+      endpoint: set.OTEL_EXPORTER_OTLP_ENDPOINT,
+      sendsTraces: set.OTEL_TRACES_EXPORTER,
+      sendsMetrics: set.OTEL_METRICS_EXPORTER,
+    },
     /** Messages to the operator about variables that look misspelt or should be set. */
     warnings,
   };

@@ -35,6 +35,7 @@ export interface Setting {
 }
 
 const onOff = { on: true, off: false };
+const otlpOrNone = { otlp: true, none: false };
 
 /**
  * Every setting of the service itself. Configuration, `--help` and `.env.example` are all made from this table and
@@ -291,6 +292,26 @@ const settings = {
       silent: 'silent',
     } as const),
     default: 'info',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    group: 'Operation',
+    description:
+      "Address of an OpenTelemetry collector, which gets traces and metrics by OTLP over HTTP. The other variables of OpenTelemetry's SDK hold too, such as OTEL_SERVICE_NAME and OTEL_EXPORTER_OTLP_HEADERS.",
+    format: httpAddress,
+    otherwise: 'nothing is sent',
+    example: 'http://collector.internal:4318',
+  },
+  OTEL_TRACES_EXPORTER: {
+    group: 'Operation',
+    description: 'Whether traces are sent: otlp or none.',
+    format: choice(otlpOrNone),
+    default: 'otlp',
+  },
+  OTEL_METRICS_EXPORTER: {
+    group: 'Operation',
+    description: 'Whether metrics are sent: otlp or none.',
+    format: choice(otlpOrNone),
+    default: 'otlp',
   },
   CONTRACT_REFEREE: {
     group: 'Operation',

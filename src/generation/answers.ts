@@ -85,7 +85,17 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
   };
 
   const callShared = async (target: Target, call: CallOptions, policy: CachePolicy): Promise<TargetAnswer> => {
-    const { keyId, traceparent, requestId, signal, deadline, maxAttempts, retries = 0, onFailedAttempt } = call;
+    const {
+      keyId,
+      traceparent,
+      tracestate,
+      requestId,
+      signal,
+      deadline,
+      maxAttempts,
+      retries = 0,
+      onFailedAttempt,
+    } = call;
     const { attemptLog } = call;
     const caller: Caller = {
       signal,
@@ -117,6 +127,7 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
           const shared: CallOptions = {
             keyId,
             traceparent,
+            tracestate,
             requestId,
             retries,
             attemptLog,

@@ -18,6 +18,7 @@ export interface Invoker {
   readonly memory: RequestMemory;
   /** The caller's trace context, which is passed on to the providers. */
   readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
   /** Called as soon as something is known, and again when another target answers. */
   note(known: { readonly prompt: string; readonly version: number } | Extract<Known, { provider: string }>): void;
   /** Adds a header field to the answer, also to a problem. */
@@ -67,7 +68,7 @@ const idHeader = 'X-Invocation-Id';
 
 export function createInvocations({ generator, statistics, invocations }: InvocationDependencies): PrepareInvocation {
   return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, tags }) => {
-    const { principal, requestId, traceparent } = invoker;
+    const { principal, requestId, traceparent, tracestate } = invoker;
     const { keyId, name: keyName } = principal;
     const record = invocations.begin({ operation, keyId, keyName, requestId, traceparent, isStreamed, tags });
     invoker.addHeader(idHeader, record.id);
@@ -88,6 +89,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
       keyId,
       requestId,
       traceparent,
+      tracestate,
       attemptLog: record,
       signal,
       deadline: performance.now() + timeoutMs,

@@ -51,6 +51,8 @@ export interface RequestContext {
   readonly path: string;
   /** W3C trace context, if the caller sent a well-formed one. */
   readonly traceparent: string | undefined;
+  /** The caller's `tracestate`. */
+  readonly tracestate: string | undefined;
   readonly principal: Principal;
   readonly caller: Caller;
   /**

@@ -9,6 +9,8 @@ import { problemDetails } from './problem-response.ts';
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 const traceparentForm = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
+const longestTracestate = 512;
+
 /** The caller's `X-Request-Id` if it is well-formed, else a new UUID. */
 export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers['x-request-id'];
@@ -19,6 +21,12 @@ export function requestIdOf(request: IncomingMessage): string {
 export function traceparentOf(headers: IncomingHttpHeaders): string | undefined {
   const sent = headers['traceparent'];
   return typeof sent === 'string' && traceparentForm.test(sent) ? sent : undefined;
+}
+
+/** The `tracestate` that belongs to it; undefined if it is too long to be passed on. */
+function tracestateOf(headers: IncomingHttpHeaders): string | undefined {
+  const sent = headers['tracestate'];
+  return typeof sent === 'string' && sent.length <= longestTracestate ? sent : undefined;
 }
 
 export interface RequestContextOptions {
@@ -70,6 +78,10 @@ export class LazyRequestContext implements RequestContext {
 
   get traceparent(): string | undefined {
     return traceparentOf(this.#options.request.headers);
+  }
+
+  get tracestate(): string | undefined {
+    return tracestateOf(this.#options.request.headers);
   }
 
   get signal(): AbortSignal {

@@ -57,7 +57,7 @@ export function createWebhookMetrics({ counter, gauge, histogram }: MetricSet): 
   );
   const outboxes = gauge('webhook_outboxes_waiting', 'Documents in the database whose outbox is not empty.');
   return {
-    attempted: (_integrationId, outcome, seconds) => {
+    attempted: ({ outcome, seconds }) => {
       attempts(outcome).observe(seconds);
     },
     finished: (status, seconds) => {

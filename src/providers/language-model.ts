@@ -118,6 +118,7 @@ export interface CallOptions {
   readonly requestId?: string | undefined;
   /** W3C trace context to send with the call. */
   readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
   /** Whether it runs after the calls that a caller waits for. False if left out. */
   readonly background?: boolean;
   /** Calls to the provider at most, including the first; 3 if left out. */

@@ -21,6 +21,7 @@ import { withImageData } from './transport/image-data.ts';
 import { twinFetch } from './twin/twin.ts';
 import { createUnsupportedFinder } from './twin/unsupported.ts';
 import type { Random } from '../runtime/random.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { mostStreams, stream, type StreamDependencies } from './call/stream.ts';
 import { withArgumentObjects, withArgumentTexts } from './transport/tool-arguments.ts';
 import type { StreamWatch } from './call/stream-watch.ts';
@@ -41,6 +42,8 @@ export interface ProviderRegistryOptions {
   readonly onRetry?: (notice: RetryNotice) => void;
   /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
   readonly onAttempt?: (provider: string, outcome: string) => void;
+  /** Begins the span of a call to a provider. */
+  readonly beginCall?: Telemetry['beginCall'] | undefined;
 }
 
 /**
@@ -50,7 +53,7 @@ export interface ProviderRegistryOptions {
  * @throws Error naming every mistake that `findSettingsMistakes` finds.
  */
 export function createProviderRegistry(options: ProviderRegistryOptions): ProviderRegistry {
-  const { settings, random, onRetry, onAttempt, streamWatch: watch } = options;
+  const { settings, random, onRetry, onAttempt, beginCall, streamWatch: watch } = options;
   const mistakes = findSettingsMistakes(settings);
   if (mistakes.length > 0) throw new Error(mistakes.join(' '));
 
@@ -60,6 +63,7 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
     random,
     ...(onRetry && { onRetry }),
     ...(onAttempt && { onAttempt }),
+    ...(beginCall && { beginCall }),
     watch,
     streamQueue,
   };

@@ -143,8 +143,9 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
     },
     observing: (observer) => ({
       ...observer,
-      attempted(integrationId, outcome, seconds) {
-        observer.attempted(integrationId, outcome, seconds);
+      attempted(attempt) {
+        observer.attempted(attempt);
+        const { integrationId, outcome, seconds } = attempt;
         const isSuccess = outcome === '2xx';
         count('integration', integrationId, {
           milliseconds: Math.round(seconds * 1_000),

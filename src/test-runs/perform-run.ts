@@ -10,6 +10,7 @@ import { notStored, promptDeleted, shuttingDown } from './problems.ts';
 import type { ResultArchive } from './result-archive.ts';
 import type { TestRun } from './test-run.ts';
 import type { EndResult, RunEnd, TestRunStore } from './test-run-store.ts';
+import type { CallOptions } from '../providers/language-model.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { JsonText } from '../runtime/json-text.ts';
 import type { Random } from '../runtime/random.ts';
@@ -25,7 +26,7 @@ export interface RunTask {
   readonly run: TestRun;
   /** A plan for each call, with one target. */
   readonly plans: readonly Plan[];
-  readonly invoked: Invoked;
+  readonly invoked: Invoked & Pick<CallOptions, 'tracestate'>;
   readonly ran: InvocationFact;
   /** Deadline of each call, in milliseconds. */
   readonly timeoutMs: number;
@@ -80,7 +81,7 @@ async function perform(
   answer: RunAnswer,
 ): Promise<FinishedTestRun> {
   const { store, archive, keptBytes, generator, invocations, clock, random, log } = dependencies;
-  const { keyId, traceparent } = invoked;
+  const { keyId, traceparent, tracestate } = invoked;
   const writeId = random.uuid();
   const withoutResults = (status: RunEnd['status']): Promise<unknown> =>
     // If this fails too, there are no more heartbeats and the run becomes interrupted.
@@ -90,7 +91,7 @@ async function perform(
 
   let called;
   try {
-    const call = { keyId, traceparent, signal, deadline: performance.now() + timeoutMs };
+    const call = { keyId, traceparent, tracestate, signal, deadline: performance.now() + timeoutMs };
     const where = { test_run: run.id, prompt: run.promptId, version: run.promptVersion, traceparent };
     const begin = (): InvocationRecord => {
       const record = invocations.begin(invoked);

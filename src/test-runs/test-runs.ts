@@ -200,7 +200,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     request: TestRequest,
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
     const { slugOrId, version, label, variables, targets, unsupported, invoker, tags } = request;
-    const { memory: ownMemory, traceparent, requestId } = invoker;
+    const { memory: ownMemory, traceparent, tracestate, requestId } = invoker;
     const { keyId, name: keyName } = invoker.principal;
     let slug = '';
     const { prompt, unknownVariables, plans } = await planner.compare({
@@ -251,6 +251,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         keyName,
         requestId,
         traceparent,
+        tracestate,
         isStreamed: false,
         tags,
       } as const;

@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from './deliveries/delivery.ts';
+import type { Delivery, DeliveryStatus } from './deliveries/delivery.ts';
 
 /**
  * Why deliveries wait: they are due, a later attempt is scheduled or the circuit breaker is open, or the integration is
@@ -7,10 +7,22 @@ import type { DeliveryStatus } from './deliveries/delivery.ts';
 export const waitingStatuses = ['due', 'retrying', 'paused', 'disabled'] as const;
 export type WaitingStatus = (typeof waitingStatuses)[number];
 
+/** An attempt that has ended. */
+export interface Attempted {
+  readonly integrationId: string;
+  /** The class of the status (`2xx` …), or the error word. */
+  readonly outcome: string;
+  readonly seconds: number;
+  readonly at: Date;
+  /** As it was before the attempt. */
+  readonly delivery: Delivery;
+  readonly url: string;
+  readonly status: number | undefined;
+}
+
 /** What the delivery engine reports for metrics. Its members can be called often and must not throw. */
 export interface WebhookObserver {
-  /** One attempt, by the class of its status (`2xx` …) or its error word. */
-  attempted(integrationId: string, outcome: string, seconds: number): void;
+  attempted(attempt: Attempted): void;
   /**
    * A delivery is finished. `seconds` is the time since the event. It is undefined for replays, held and failed
    * deliveries, whose age does not depend on the service.

@@ -62,6 +62,7 @@ describe('loadConfig without settings', () => {
         invocationRetentionMs: 30 * 24 * 3_600_000,
       },
       log: { level: 'info' },
+      telemetry: { endpoint: undefined, sendsTraces: true, sendsMetrics: true },
       warnings: [],
     });
   });

@@ -10,7 +10,7 @@ import { LossyProxy, type Loss } from '../support/lossy-proxy.ts';
 import { countMatchedDocuments } from '../support/matched-documents.ts';
 import { setUp, startAnother } from '../support/per-operation.ts';
 import type { TestService } from '../support/service.ts';
-import { silentObserver } from '../../src/webhooks/observer.ts';
+import { silentObserver, type Attempted } from '../../src/webhooks/observer.ts';
 import {
   counting,
   createGreeting,
@@ -201,13 +201,16 @@ describe('over time', () => {
     const matched = countMatchedDocuments(database);
     const statistics = create();
     const observer = statistics.observing(silentObserver);
+    const attempted = (integrationId: string, outcome: string, seconds: number): void => {
+      observer.attempted({ integrationId, outcome, seconds } as Attempted);
+    };
     const ids = Array.from({ length: 100 }, () => systemRandom.uuid());
     const [first = '', second = ''] = ids;
-    for (const id of ids.slice(0, 60)) observer.attempted(id, '2xx', 0.1);
+    for (const id of ids.slice(0, 60)) attempted(id, '2xx', 0.1);
     await statistics.flush();
     clock.set('2026-11-10T00:01:00Z');
-    observer.attempted(first, '5xx', 0.2);
-    observer.attempted(first, 'timeout', 15);
+    attempted(first, '5xx', 0.2);
+    attempted(first, 'timeout', 15);
     await statistics.flush();
     const found = await create(matched.database).ofIntegrations(ids);
     expect([...found.keys()]).toEqual(ids);

@@ -144,6 +144,7 @@ function invoker(resourceId: string): TestRequest['invoker'] {
     memory: createBudget({ perKey: Infinity, perProcess: Infinity }).forRequest('a key'),
     signal: new AbortController().signal,
     traceparent: undefined,
+    tracestate: undefined,
     resourceId,
     note: () => undefined,
   };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FairQueue } from '../../limits/fair-queue.ts';
 import type { Random } from '../../runtime/random.ts';
+import type { Telemetry, TraceContext } from '../../telemetry/telemetry.ts';
 import type { AttemptEnd, CallOptions } from '../language-model.ts';
 import { timeout, toAttempt, toProblem, type Failure } from './failures.ts';
 
@@ -25,6 +26,8 @@ export interface AttemptDependencies {
   readonly onRetry?: (notice: RetryNotice) => void;
   /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
   readonly onAttempt?: (provider: string, outcome: string) => void;
+  /** Begins the span of a call; undefined if no spans are reported. */
+  readonly beginCall?: Telemetry['beginCall'];
 }
 
 export type AttemptResult<Result> = { readonly result: Result } | { readonly failure: Failure };
@@ -35,6 +38,8 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** Gives back the place. */
   leave(): void;
+  /** The trace context to send, as header fields. */
+  readonly traceFields: Record<string, string> | undefined;
   /** Call it once, when the attempt has ended. */
   end(end: AttemptEnd): void;
 }
@@ -73,10 +78,11 @@ export async function repeat<Result>(
   { provider, model }: { readonly provider: string; readonly model: string },
   call: CallOptions,
   queue: FairQueue,
-  { random, onRetry, onAttempt }: AttemptDependencies,
+  { random, onRetry, onAttempt, beginCall }: AttemptDependencies,
   attempt: (turn: Turn) => Promise<AttemptResult<Result>>,
 ): Promise<Result> {
   const { signal, requestId, maxAttempts = mostAttempts, retries = 0, onFailedAttempt, attemptLog } = call;
+  const { traceparent, tracestate } = call;
   const place = { key: call.keyId, background: call.background ?? false };
   let billed = 0;
   signal.throwIfAborted();
@@ -101,12 +107,15 @@ export async function repeat<Result>(
     try {
       const open = await attemptLog?.begin(provider, model, ending.signal);
       if (!ending.signal.aborted) {
+        const span = beginCall?.({ provider, model, traceparent, tracestate });
         return {
           signal: ending.signal,
           leave,
+          traceFields: toFields(span?.context ?? { traceparent, tracestate }),
           end(end) {
             onAttempt?.(provider, end.outcome);
             open?.end(end);
+            span?.end(end);
           },
         };
       }
@@ -156,6 +165,11 @@ export async function repeat<Result>(
     clearTimeout(timer);
     signal.removeEventListener('abort', cancel);
   }
+}
+
+/** A `tracestate` without a `traceparent` means nothing. */
+function toFields({ traceparent, tracestate }: TraceContext): Turn['traceFields'] {
+  return traceparent === undefined ? undefined : { traceparent, ...(tracestate !== undefined && { tracestate }) };
 }
 
 function withoutWait(failure: Failure): Failure {

@@ -40,7 +40,7 @@ export async function* stream(
   const { signal } = call;
   const { streamQueue, watch } = dependencies;
   const { answer, first, end } = await repeat({ provider: id, model }, call, streamQueue, dependencies, (turn) =>
-    begin(provider, call.traceparent, request, turn),
+    begin(provider, request, turn),
   );
 
   const cancel = (): void => {
@@ -84,9 +84,8 @@ export async function* stream(
 /** Calls the provider once, up to the first event. */
 async function begin(
   provider: CalledProvider,
-  traceparent: string | undefined,
   request: GenerateRequest,
-  { signal, leave, end }: Turn,
+  { signal, leave, traceFields, end }: Turn,
 ): Promise<AttemptResult<{ answer: StreamedAnswer; first: GenerateEvent; end: Turn['end'] }>> {
   const upstream = new AbortController();
   const cancel = (): void => {
@@ -103,7 +102,7 @@ async function begin(
       // For the usage of streams that break off.
       includeRawChunks: true,
       abortSignal: upstream.signal,
-      ...(traceparent !== undefined && { headers: { traceparent } }),
+      ...(traceFields && { headers: traceFields }),
     });
     const answer = new StreamedAnswer(parts, new ToolCallReader(provider), usage, upstream, leave, context);
     return { result: { answer, first: await answer.next(), end } };

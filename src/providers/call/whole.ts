@@ -29,7 +29,7 @@ export function generate(
 ): Promise<GenerateResult> {
   const { id, queue } = target;
   return repeat({ provider: id, model: request.model }, call, queue, dependencies, async (turn) => {
-    const outcome = await callOnce(target, call.traceparent, turn, request).finally(turn.leave);
+    const outcome = await callOnce(target, turn, request).finally(turn.leave);
     if ('failure' in outcome) turn.end(failedEnd(outcome.failure, turn.signal));
     return outcome;
   });
@@ -37,8 +37,7 @@ export function generate(
 
 async function callOnce(
   target: RemoteTarget,
-  traceparent: string | undefined,
-  { signal, end }: Turn,
+  { signal, traceFields, end }: Turn,
   request: GenerateRequest,
 ): Promise<AttemptResult<GenerateResult>> {
   try {
@@ -46,7 +45,7 @@ async function callOnce(
     const answer = await model.doGenerate({
       ...options,
       abortSignal: signal,
-      ...(traceparent !== undefined && { headers: { traceparent } }),
+      ...(traceFields && { headers: traceFields }),
     });
     // Some packages return an empty answer for a body that they do not understand.
     if (answer.content.length === 0 && answer.finishReason.raw === undefined) return { failure: badAnswer() };

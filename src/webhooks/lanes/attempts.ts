@@ -54,7 +54,8 @@ export function createAttempt(dependencies: AttemptDependencies): AttemptDeliver
     // Not a failure of the receiver: the delivery is still due.
     if (status === undefined && error === 'aborted') return now;
     const statusOrError = status === undefined ? String(error) : `${Math.floor(status / 100)}xx`;
-    observer.attempted(integrationId, statusOrError, milliseconds / 1_000);
+    const seconds = milliseconds / 1_000;
+    observer.attempted({ integrationId, outcome: statusOrError, seconds, at, delivery, url, status });
     const attempt = {
       ...{ integrationId, deliveryId: delivery.id, stamp, number: delivery.attemptCount + 1, at, milliseconds },
       ...{ status, error, responseHeaders, response, responseCut },
