@@ -31,14 +31,29 @@ export interface RetentionDependencies {
 }
 
 const idsAtOnce = 100;
-/** Milliseconds between two commands that change or delete many documents, so that others can use a slow server. */
+/** Milliseconds between two commands that change or delete many documents, at least. */
 const pauseMs = 20;
+/** A pause lasts so many times as long as the work before it, so that others have most of a slow server. */
+const pauseFactor = 4;
+/** Milliseconds of work before a pause that count. */
+const longestWork = 1_000;
+
+type Pause = () => Promise<void>;
 
 export function createRetention(dependencies: RetentionDependencies): Retention {
   const { deliveries, replays, health, integrations, timing, clock, observer } = dependencies;
+  /** Creates the pauses of some work. */
+  const pauses = (): Pause => {
+    let resumedAt = clock.monotonic();
+    return async () => {
+      const worked = Math.min(clock.monotonic() - resumedAt, longestWork);
+      await sleep(Math.max(pauseMs, pauseFactor * worked));
+      resumedAt = clock.monotonic();
+    };
+  };
 
   /** @returns the number of integrations that do not exist and have nothing left */
-  const sweep = async (ids: readonly string[]): Promise<number> => {
+  const sweep = async (ids: readonly string[], pause: Pause): Promise<number> => {
     const existing = await integrations.existing(ids);
     const deleted = ids.filter((id) => !existing.has(id));
     for (const id of deleted) {
@@ -51,17 +66,18 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
   };
 
   /** The search is between neighbouring ids of existing integrations, so it never matches their documents. */
-  const sweepBetween = async (after: string, before: string | undefined): Promise<void> => {
+  const sweepBetween = async (after: string, before: string | undefined, pause: Pause): Promise<void> => {
     for (;;) {
       const ids = await deliveries.integrationsBetween(after, before);
       await pause();
-      const swept = await sweep(ids);
+      const swept = await sweep(ids, pause);
       if (swept === 0) return;
     }
   };
 
   return {
     async expireHeld() {
+      const pause = pauses();
       const dueBefore = new Date(clock.now().getTime() - timing.hold);
       const end = (): { at: Date; expiresAt: Date } => {
         const at = clock.now();
@@ -76,23 +92,21 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
       }
     },
     async sweepDeleted() {
-      for await (const ids of pages(health.ids)) await sweep(ids);
+      const pause = pauses();
+      for await (const ids of pages(health.ids)) await sweep(ids, pause);
     },
     async sweepOrphans() {
+      const pause = pauses();
       let after = '';
       for await (const ids of pages(integrations.ids)) {
         for (const id of ids) {
-          await sweepBetween(after, id);
+          await sweepBetween(after, id, pause);
           after = id;
         }
       }
-      await sweepBetween(after, undefined);
+      await sweepBetween(after, undefined, pause);
     },
   };
-}
-
-async function pause(): Promise<void> {
-  await sleep(pauseMs);
 }
 
 async function* pages(list: (after: string, limit: number) => Promise<string[]>): AsyncGenerator<string[]> {

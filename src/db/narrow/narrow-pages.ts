@@ -276,7 +276,7 @@ async function remove<T extends Stored>(
 ): Promise<void> {
   const removeAll = async (filter: Document): Promise<number> => {
     const { deletedCount } = await writeIdempotently(() => collection.deleteMany(filter as Filter<T>));
-    if (deletedCount > 0) await pause();
+    await pause();
     return deletedCount;
   };
   if ('time' in along) {
