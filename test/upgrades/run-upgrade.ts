@@ -1,9 +1,11 @@
 /**
  * `npm run test:upgrades` makes a data folder with an earlier commit of this repository, on the embedded database, and
  * starts today's service on it: killed again and again until the data is migrated, the database too, then undisturbed.
- * It prints seconds, and counts what was lost.
+ * It prints seconds, and counts what was lost. Of some orders the receivers of the earlier release never answer, so that
+ * their deliveries wait: today's service sends them.
  *
  *     npm run test:upgrades -- --commit 00b71ea --orders 500 --receivers 20 --prompts 100 --kills 3
+ *     npm run test:upgrades -- --commit 8573d25 --orders 1 --receivers 1000 --waiting 10
  */
 import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -23,15 +25,20 @@ const { values } = parseArgs({
     receivers: { type: 'string', default: '20' },
     prompts: { type: 'string', default: '100' },
     kills: { type: 'string', default: '3' },
+    waiting: { type: 'string', default: '2' },
   },
 });
-const [orderCount, receiverCount, promptCount] = [values.orders, values.receivers, values.prompts].map(Number) as [
-  number,
-  number,
-  number,
-];
+const [orderCount, receiverCount, promptCount, waitingCount] = [
+  values.orders,
+  values.receivers,
+  values.prompts,
+  values.waiting,
+].map(Number) as [number, number, number, number];
+const waitingDeliveries = waitingCount * receiverCount;
 const temporary = await mkdtemp(path.join(tmpdir(), 'prompt-gateway-upgrade-'));
 const original = path.join(temporary, 'original');
+/** Milliseconds without any delivery: longer than the pause after a second failure. */
+const patienceMs = 400_000;
 const seconds = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`;
 
 interface Written {
@@ -40,17 +47,22 @@ interface Written {
   readonly integrations: string[];
 }
 
+/** How often each receiver accepted each event. */
+const accepted = new Map<string, number>();
+let isHanging = false;
+const receiver = createServer((request, response) => {
+  request.resume().on('end', () => {
+    if (isHanging) return;
+    const delivery = `${request.url} ${String(request.headers['webhook-id'])}`;
+    accepted.set(delivery, (accepted.get(delivery) ?? 0) + 1);
+    response.end();
+  });
+}).listen(0, '127.0.0.1');
+await once(receiver, 'listening');
+const { port } = receiver.address() as AddressInfo;
+
 /** Fills a data folder with the earlier release. */
 async function fill(): Promise<Written> {
-  const received = { count: 0 };
-  const receiver = createServer((request, response) => {
-    request.resume().on('end', () => {
-      received.count += 1;
-      response.end();
-    });
-  }).listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  const { port } = receiver.address() as AddressInfo;
   const release = await checkOut(values.commit);
   const service = await release.start({ DATA_DIR: original, RATE_LIMIT: 'off', ...withoutOtherEngines });
   const { call } = service;
@@ -80,18 +92,26 @@ async function fill(): Promise<Written> {
     written.integrations.push(id as string);
   }
   const order = { location_id: location.id, items: [{ product_id: product.id, quantity: 1 }] };
-  while (written.orders.length < orderCount) {
-    const some = Array.from({ length: Math.min(5, orderCount - written.orders.length) }, () => undefined);
-    const placed = await Promise.all(some.map(() => call('POST', '/v1/orders', order)));
-    written.orders.push(...placed.map(({ id }) => id as string));
-  }
-  while (received.count < orderCount * receiverCount) await sleep(500);
+  const place = async (count: number): Promise<void> => {
+    for (let left = count; left > 0; left -= 5) {
+      const some = Array.from({ length: Math.min(5, left) }, () => call('POST', '/v1/orders', order));
+      written.orders.push(...(await Promise.all(some)).map(({ id }) => id as string));
+    }
+  };
+  await place(orderCount);
+  while (accepted.size < orderCount * receiverCount) await sleep(500);
   // The results of the last deliveries are written.
   await sleep(5_000);
+  isHanging = true;
+  await place(waitingCount);
+  for (const id of written.integrations) {
+    const list = `/api/v1/integrations/${id}/deliveries?limit=1`;
+    while ((await call('GET', list)).pagination.total < orderCount + waitingCount) await sleep(500);
+  }
   await service.stop();
   await release.remove();
   receiver.closeAllConnections();
-  receiver.close();
+  isHanging = false;
   return written;
 }
 
@@ -152,9 +172,18 @@ async function countLost(url: string, written: Written): Promise<number> {
       if (pagination.next === undefined || pagination.next === null) break;
       after = `&after=${pagination.next}`;
     }
-    lost += Math.max(0, orderCount - found);
+    lost += Math.max(0, orderCount + waitingCount - found);
   }
   return lost;
+}
+
+/** Waits until the waiting deliveries are sent, or until no more come. */
+async function countUnsent(): Promise<number> {
+  for (let [before, end] = [accepted.size, performance.now() + patienceMs]; performance.now() < end; await sleep(500)) {
+    if (accepted.size >= waitingDeliveries) return 0;
+    if (accepted.size > before) [before, end] = [accepted.size, performance.now() + patienceMs];
+  }
+  return waitingDeliveries - accepted.size;
 }
 
 async function upgrade(
@@ -163,18 +192,23 @@ async function upgrade(
   interrupt: () => Promise<string[]>,
   written: Written,
 ): Promise<number> {
+  accepted.clear();
   const notes = await interrupt();
   const begin = performance.now();
   const service = await start(folder);
   const listening = seconds(begin);
   await untilMigrated(service.url);
   const migrated = seconds(begin);
+  const unsent = await countUnsent();
+  const sent = seconds(begin);
   const lost = await countLost(service.url, written);
   await service.stop();
+  const again = [...accepted.values()].reduce((sum, times) => sum + times - 1, 0);
   console.log(
-    `${what}: ${notes.map((note) => `${note}; `).join('')}listening after ${listening}, migrated after ${migrated}, ${lost} lost`,
+    `${what}: ${notes.map((note) => `${note}; `).join('')}listening after ${listening}, migrated after ${migrated}, ${lost} lost; ` +
+      `${unsent} of ${waitingDeliveries} waiting deliveries not sent after ${sent}, ${again} sent again`,
   );
-  return lost;
+  return lost + unsent;
 }
 
 let begin = performance.now();
@@ -208,6 +242,8 @@ lost += await upgrade(
   },
   written,
 );
+receiver.closeAllConnections();
+receiver.close();
 await rm(temporary, { recursive: true, force: true });
 console.log(lost === 0 ? 'Nothing was lost.' : 'FAILED');
 process.exitCode = lost === 0 ? 0 : 1;

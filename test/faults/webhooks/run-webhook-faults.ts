@@ -2,7 +2,7 @@
  * `npm run test:faults:webhooks` places orders at two service processes while processes and database are killed,
  * answers are lost, a process is suspended, clocks differ and receivers misbehave. It prints counts, and ends with exit
  * code 1 if anything was lost, duplicated or settled wrongly. It uses loopback only and takes at most twenty minutes; with
- * `--quick`, five. Give names of scenarios to run only those.
+ * `--quick`, five. Give names of scenarios to run only those, and `--outages 300` for another time without the database.
  */
 import { parseArgs } from 'node:util';
 import { fastEngine, startDatabaseServer } from '../../support/database-server.ts';
@@ -23,7 +23,11 @@ import { faultTiming } from './timing.ts';
 import { isSound, type Findings } from './verify.ts';
 
 const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, rate: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    rate: { type: 'string' },
+    outages: { type: 'string' },
+  },
   allowPositionals: true,
 });
 const times = values.quick
@@ -46,12 +50,14 @@ const times = values.quick
       stops: 6,
       skewSeconds: 15,
       joins: 4,
-      outages: [3, 30, 300],
+      outages: [3, 30],
       rounds: 5,
     };
 
-/** After a kill, events wait at most this long for another process. */
-const takeoverMs = 12_000;
+/** After a kill, events wait at most this long for another process. Most are not affected: if they wait too, the machine is saturated. */
+const takeover = { longest: 12_000, p50: 1_000 };
+/** Orders per second, at which two cores have time to spare. */
+const takeoverRate = 10;
 
 const database = await startDatabaseServer(fastEngine, silentLog);
 const settings = {
@@ -69,15 +75,16 @@ function describe({ violations, delay, ...counts }: Findings): string {
   return `  ${named(violations)}\n  (${named({ ...counts })}; first arrival after ${p50} ms p50, ${p99} ms p99, ${longest} ms at most)`;
 }
 
-/** @param longestDelay milliseconds for the first arrival of an event, if they are measured */
+/** @param limits milliseconds for the first arrival of an event, if they are measured */
 async function judge(
   title: (faults: number) => string,
   run: () => Promise<ScenarioResult>,
-  longestDelay = Infinity,
+  limits: { readonly longest: number; readonly p50: number } = { longest: Infinity, p50: Infinity },
 ): Promise<boolean> {
   const { faults, findings } = await run();
   console.log(`${title(faults)}:\n${describe(findings)}`);
-  return isSound(findings) && faults > 0 && findings.delay.longest <= longestDelay;
+  const isPrompt = findings.delay.longest <= limits.longest && findings.delay.p50 <= limits.p50;
+  return isSound(findings) && faults > 0 && isPrompt;
 }
 
 const scenarios: Readonly<Record<string, () => Promise<boolean>>> = {
@@ -89,8 +96,8 @@ const scenarios: Readonly<Record<string, () => Promise<boolean>>> = {
   takeover: () =>
     judge(
       (kills) => `kill -9 of one of two service processes with the ordinary times, ${kills} times`,
-      () => takeOver(settings, times.takeovers),
-      takeoverMs,
+      () => takeOver({ ...settings, rate: Number(values.rate ?? takeoverRate) }, times.takeovers),
+      takeover,
     ),
   'database-kills': () =>
     judge(
@@ -120,7 +127,7 @@ const scenarios: Readonly<Record<string, () => Promise<boolean>>> = {
     ),
   'database-away': async () => {
     let passed = true;
-    for (const seconds of times.outages) {
+    for (const seconds of values.outages?.split(',').map(Number) ?? times.outages) {
       passed &&= await judge(
         () => `the database away for ${seconds} s`,
         () => loseDatabase(settings, seconds),
