@@ -178,6 +178,7 @@ export function createApp(dependencies: AppDependencies): App {
   const invocationFeature = createInvocationFeature({
     ...basis,
     log,
+    prices,
     retentionMs: config.limits.invocationRetentionMs,
     times: dependencies.invocationLogTimes,
   });

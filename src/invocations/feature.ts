@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Prices } from '../costs/prices.ts';
 import type { Basis } from '../feature.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Chore } from '../runtime/maintenance.ts';
@@ -25,6 +26,7 @@ const defaultTimes: InvocationLogTimes = { beatMs: 2_000, termMs: 20_000, recove
 
 export interface InvocationFeatureOptions extends Basis {
   readonly log: Logger;
+  readonly prices: Pick<Prices, 'costOf'>;
   /** How long records are kept, in milliseconds. */
   readonly retentionMs: number;
   readonly times?: InvocationLogTimes | undefined;
@@ -49,7 +51,7 @@ export function createInvocationFeature({ database, clock, random, log, ...optio
     random,
     terms: { beatMs, gatherMs: () => (invocations.active >= manyActive ? gatherMs : 0) },
   });
-  const invocations = createInvocationLog({ journals, records, clock, random });
+  const invocations = createInvocationLog({ journals, records, clock, prices: options.prices, random });
   const { monotonic } = clock;
   const recover = createRecovery({ store: journalStore, journals, records: store, log, monotonic, termMs });
   const retain = createRetention({ store, journals: journalStore, clock, retentionMs: options.retentionMs });

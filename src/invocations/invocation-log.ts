@@ -1,3 +1,4 @@
+import type { Prices } from '../costs/prices.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { InvocationDocument, InvocationOperation } from './invocation.ts';
@@ -29,6 +30,7 @@ export interface InvocationLogDependencies {
   readonly journals: Journals;
   readonly records: RecordWriter;
   readonly clock: Clock;
+  readonly prices: Pick<Prices, 'costOf'>;
   readonly random: Random;
 }
 
@@ -36,6 +38,7 @@ export function createInvocationLog({
   journals,
   records,
   clock,
+  prices,
   random,
 }: InvocationLogDependencies): InvocationLog & { readonly active: number } {
   let active = 0;
@@ -66,7 +69,7 @@ export function createInvocationLog({
         cached: false,
         attempts: [],
       };
-      return new InvocationRecord(document, { clock, journals, onFinal });
+      return new InvocationRecord(document, { clock, prices, journals, onFinal });
     },
   };
 }

@@ -1,5 +1,13 @@
+import type { Prices } from '../costs/prices.ts';
 import { ProblemError } from '../errors/problem-error.ts';
-import type { AttemptEnd, AttemptLog, FinishReason, OpenAttempt, Usage } from '../providers/language-model.ts';
+import type {
+  AttemptEnd,
+  AttemptLog,
+  FinishReason,
+  OpenAttempt,
+  PricedRequest,
+  Usage,
+} from '../providers/language-model.ts';
 import { abortable } from '../runtime/abortable.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AttemptDocument, InvocationDocument } from './invocation.ts';
@@ -29,6 +37,7 @@ export type InvocationEnd =
 
 export interface InvocationRecordDependencies {
   readonly clock: Clock;
+  readonly prices: Pick<Prices, 'costOf'>;
   readonly journals: Pick<Journals, 'put'>;
   /** Called once, with the record when it is final. */
   readonly onFinal: (document: InvocationDocument, isInJournal: boolean) => void;
@@ -84,8 +93,8 @@ export class InvocationRecord implements AttemptLog {
     this.#document.joined = id;
   }
 
-  async begin(provider: string, model: string, signal: AbortSignal): Promise<OpenAttempt> {
-    const attempt = this.#add(provider, model);
+  async begin(provider: string, request: PricedRequest, signal: AbortSignal): Promise<OpenAttempt> {
+    const attempt = this.#add(provider, request.model);
     this.#isInJournal = true;
     try {
       await abortable(this.#dependencies.journals.put(this.id, this.#document), signal);
@@ -93,11 +102,11 @@ export class InvocationRecord implements AttemptLog {
       this.#withdraw(attempt);
       throw error;
     }
-    return this.#opened(attempt);
+    return this.#opened(attempt, request);
   }
 
-  beginFree(provider: string, model: string): OpenAttempt {
-    return this.#opened(this.#add(provider, model));
+  beginFree(provider: string, request: PricedRequest): OpenAttempt {
+    return this.#opened(this.#add(provider, request.model), request);
   }
 
   refuse(problem: ProblemError['type']): void {
@@ -134,6 +143,8 @@ export class InvocationRecord implements AttemptLog {
     const document = this.#document;
     const usage = sumOf(document.attempts);
     if (usage !== undefined) document.usage = usage;
+    const cost = totalOf(document.attempts);
+    if (cost !== undefined) document.cost = cost;
     this.#dependencies.onFinal(document, this.#isInJournal);
   }
 
@@ -149,7 +160,7 @@ export class InvocationRecord implements AttemptLog {
     attempts.splice(attempts.indexOf(attempt), 1);
   }
 
-  #opened(attempt: AttemptDocument): OpenAttempt {
+  #opened(attempt: AttemptDocument, request: PricedRequest): OpenAttempt {
     const { clock } = this.#dependencies;
     const began = clock.monotonic();
     attempt.started_at = clock.now();
@@ -157,11 +168,24 @@ export class InvocationRecord implements AttemptLog {
       end: (end) => {
         attempt.latency_ms = this.#elapsed(began);
         describe(attempt, end);
+        this.#price(attempt, request, end);
       },
       withdraw: () => {
         this.#withdraw(attempt);
       },
     };
+  }
+
+  /** A call that broke off can cost more than what its provider had said, so its cost is unknown. */
+  #price(attempt: AttemptDocument, request: PricedRequest, { isUnbilled }: AttemptEnd): void {
+    const { provider, usage, usage_source, started_at } = attempt;
+    if (isUnbilled === true) attempt.cost = 0;
+    else if (usage !== undefined && usage_source === 'provider') {
+      const cost = this.#dependencies.prices.costOf(provider, request, usage, started_at);
+      if (cost === undefined) return;
+      attempt.cost = Number(cost.amount);
+      if (cost.match === 'prefix') attempt.price_match = cost.match;
+    }
   }
 
   /** In whole milliseconds. */
@@ -189,6 +213,16 @@ function describe(attempt: AttemptDocument, { outcome, code, usage, answer }: At
 /** A name that a provider sent; undefined if it is not one. */
 function nameIn(sent: string | undefined): string | undefined {
   return sent !== undefined && /^[!-~]{1,200}$/.test(sent) ? sent : undefined;
+}
+
+/** What all attempts cost; undefined if that is unknown for one of them. */
+function totalOf(attempts: readonly AttemptDocument[]): number | undefined {
+  let total = 0;
+  for (const { cost } of attempts) {
+    if (cost === undefined) return undefined;
+    total += cost;
+  }
+  return total;
 }
 
 /** The counts of all attempts; undefined if no attempt has any. */

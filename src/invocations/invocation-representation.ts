@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import { showMoney } from '../costs/money.ts';
 import { toUsage } from '../generation/invocation-result.ts';
 import type { AttemptDocument, InvocationDocument } from './invocation.ts';
 
@@ -32,6 +33,7 @@ export function toInvocation(document: InvocationDocument): Schemas['Invocation'
     ...(first_content_ms !== undefined && { first_content_ms }),
     ...(finish_reason !== undefined && { finish_reason }),
     ...(usage !== undefined && { usage: toUsage(usage) }),
+    cost: toCost(document.cost),
     attempts: document.attempts.map(toAttempt),
   };
 }
@@ -48,9 +50,20 @@ function toAttempt(attempt: AttemptDocument): Schemas['InvocationAttempt'] {
     ...(latency_ms !== undefined && { latency_ms }),
     ...(usage !== undefined && { usage: toUsage(usage) }),
     ...(usage_source !== undefined && { usage_source }),
+    cost: toAttemptCost(attempt),
     ...(answer_model !== undefined && { answer_model }),
     ...(answer_id !== undefined && { answer_id }),
   };
+}
+
+/** @param cost in billionths of a dollar */
+function toCost(cost: number | undefined): Schemas['InvocationCost'] {
+  return cost === undefined ? null : showMoney(BigInt(cost));
+}
+
+function toAttemptCost({ cost, price_match }: AttemptDocument): Schemas['CallCost'] {
+  if (cost === undefined) return null;
+  return { ...showMoney(BigInt(cost)), ...(price_match !== undefined && { price_match }) };
 }
 
 function split(tag: string): [string, string] {

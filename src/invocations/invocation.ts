@@ -15,6 +15,9 @@ export interface AttemptDocument {
   latency_ms?: number;
   usage?: Usage;
   usage_source?: 'provider' | 'partial';
+  /** In billionths of a dollar; absent if it is unknown. */
+  cost?: number;
+  price_match?: 'prefix';
   answer_model?: string;
   answer_id?: string;
 }
@@ -48,6 +51,8 @@ export interface InvocationDocument {
   first_content_ms?: number;
   finish_reason?: FinishReason;
   usage?: Usage;
+  /** In billionths of a dollar; absent if it is unknown. */
+  cost?: number;
   attempts: AttemptDocument[];
 }
 

@@ -48,14 +48,14 @@ export function echo(
   signal.throwIfAborted();
   const { model } = request;
   const transform = transforms.get(model);
-  const attempt = attemptLog?.beginFree('echo', model);
+  const attempt = attemptLog?.beginFree('echo', request);
   const end = (ended: AttemptEnd): void => {
     onAttempt?.('echo', ended.outcome);
     attempt?.end(ended);
   };
   if (transform === undefined) {
     const isOverloaded = model === 'echo-fail';
-    end({ outcome: 'provider-failed' });
+    end({ outcome: 'provider-failed', isUnbilled: true });
     onFailedAttempt?.({ provider: 'echo', model, problem: 'provider-failed', may_be_billed: false });
     throw new ProblemError('provider-failed', {
       detail: isOverloaded ? 'The provider answered with an error (status 503).' : 'The provider has no such model.',

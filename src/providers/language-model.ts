@@ -133,6 +133,9 @@ export interface CallOptions {
   readonly onLeft?: (usage: Usage) => void;
 }
 
+/** What the price of a call depends on. */
+export type PricedRequest = Pick<GenerateRequest, 'model' | 'providerOptions'>;
+
 /** The calls to providers of one invocation, each written down before it is made. */
 export interface AttemptLog {
   /** Of the invocation. */
@@ -142,9 +145,9 @@ export interface AttemptLog {
    * @throws {ProblemError} database-unavailable, storage-full
    * @throws The reason of the signal when that is aborted first.
    */
-  begin(provider: string, model: string, signal: AbortSignal): Promise<OpenAttempt>;
+  begin(provider: string, request: PricedRequest, signal: AbortSignal): Promise<OpenAttempt>;
   /** The same for a call that costs nothing: it is not written down before it is made. */
-  beginFree(provider: string, model: string): OpenAttempt;
+  beginFree(provider: string, request: PricedRequest): OpenAttempt;
   /** The answer of the last call cannot be used. */
   refuse(problem: ProblemError['type']): void;
   /** Another invocation makes and pays the call. @param id of that invocation */
@@ -168,6 +171,8 @@ export interface AttemptEnd {
   readonly code?: string | undefined;
   /** Of a call that failed: as far as the provider has said. */
   readonly usage?: Usage | undefined;
+  /** Whether the provider cannot charge for the call. */
+  readonly isUnbilled?: boolean;
   /** What the provider calls itself in its answer. */
   readonly answer?: { readonly id?: string | undefined; readonly modelId?: string | undefined } | undefined;
 }

@@ -100,6 +100,34 @@ describe('the cost of a test run', () => {
   });
 });
 
+describe('the record of an invocation', () => {
+  const recordOf = async ({ headers }: Answer): Promise<{ cost: unknown; attempts: { cost: unknown }[] }> => {
+    const path = `/api/v1/invocations/${headers['x-invocation-id'] ?? ''}`;
+    const { body } = await until(
+      () => harness.service.call('GET', path),
+      ({ status }) => status === 200,
+    );
+    return body as { cost: unknown; attempts: { cost: unknown }[] };
+  };
+
+  it('has the cost of each attempt, and of all together', async () => {
+    harness.mock.behave('model-a', { kind: 'status', status: 429 });
+    const { cost: total, attempts } = await recordOf(await harness.invoke(prompt));
+    expect([total, ...attempts.map((attempt) => attempt.cost)]).toEqual([cost, nothing, cost]);
+  });
+
+  it('has no cost if one attempt may have been billed and is not known', async () => {
+    harness.mock.behave('model-a', { kind: 'status', status: 500 });
+    const { cost: total, attempts } = await recordOf(await harness.invoke(prompt, { retries: 1 }));
+    expect([total, ...attempts.map((attempt) => attempt.cost)]).toEqual([null, null, cost]);
+  });
+
+  it('costs nothing without an attempt', async () => {
+    const { cost: total, attempts } = await recordOf(await harness.invoke(prompt, { version: 99 }));
+    expect([total, attempts]).toEqual([nothing, []]);
+  });
+});
+
 describe('metrics', () => {
   it('have costs, and calls whose cost is unknown, by provider and model', async () => {
     const paid = 'provider_cost_dollars_total{provider="mock",model="model-a"}';

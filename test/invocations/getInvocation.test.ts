@@ -56,6 +56,7 @@ describe('200', () => {
       latency_ms: expect.any(Number),
       finish_reason: 'stop',
       usage: answer.body.usage,
+      cost: null,
       attempts: [
         {
           provider: 'mock',
@@ -64,6 +65,7 @@ describe('200', () => {
           started_at: expect.any(String),
           latency_ms: expect.any(Number),
           usage: answer.body.usage,
+          cost: null,
           answer_model: 'model-a',
           answer_id: expect.any(String),
         },

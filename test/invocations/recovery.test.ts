@@ -58,7 +58,13 @@ it('stores what was in the journal of a process that has ended, unless the proce
   );
   const shown = await harness.service.call('GET', `/api/v1/invocations/${lost._id}`);
   expect(shown.body.attempts).toEqual([
-    { provider: 'mock', model: 'model-a', status: 'interrupted', started_at: lost.created_at.toISOString() },
+    {
+      provider: 'mock',
+      model: 'model-a',
+      status: 'interrupted',
+      started_at: lost.created_at.toISOString(),
+      cost: null,
+    },
   ]);
 });
 

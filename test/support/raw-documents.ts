@@ -88,7 +88,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   invocations: [
     ...['_id', 'created_at', 'operation', 'status', 'problem', 'key_id', 'key_name', 'prompt_id', 'prompt_slug'],
     ...['prompt_version', 'label', 'tags', 'request_id', 'trace_id', 'streamed', 'cached', 'joined', 'provider'],
-    ...['model', 'latency_ms', 'first_content_ms', 'finish_reason', 'usage', 'attempts'],
+    ...['model', 'latency_ms', 'first_content_ms', 'finish_reason', 'usage', 'cost', 'attempts'],
   ],
 };
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FairQueue } from '../../limits/fair-queue.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Telemetry, TraceContext } from '../../telemetry/telemetry.ts';
-import type { AttemptEnd, CallOptions } from '../language-model.ts';
+import type { AttemptEnd, CallOptions, PricedRequest } from '../language-model.ts';
 import { timeout, toAttempt, toProblem, type Failure } from './failures.ts';
 
 /** A failed attempt that is followed by another. */
@@ -45,9 +45,10 @@ export interface Turn {
 }
 
 /** How an attempt ended that failed. @param signal of the attempt */
-export function failedEnd({ type, code, usage }: Failure, signal: AbortSignal): AttemptEnd {
+export function failedEnd({ type, code, usage, mayBeBilled }: Failure, signal: AbortSignal): AttemptEnd {
   const isLate = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
-  return { outcome: signal.aborted && !isLate ? 'cancelled' : type, code, usage };
+  const isCancelled = signal.aborted && !isLate;
+  return { outcome: isCancelled ? 'cancelled' : type, code, usage, isUnbilled: !isCancelled && !mayBeBilled };
 }
 
 /** Attempts of one call, including the first, unless the caller allows fewer. */
@@ -75,12 +76,13 @@ const longestTimer = 2 ** 31 - 1;
  * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then.
  */
 export async function repeat<Result>(
-  { provider, model }: { readonly provider: string; readonly model: string },
+  { provider, request }: { readonly provider: string; readonly request: PricedRequest },
   call: CallOptions,
   queue: FairQueue,
   { random, onRetry, onAttempt, beginCall }: AttemptDependencies,
   attempt: (turn: Turn) => Promise<AttemptResult<Result>>,
 ): Promise<Result> {
+  const { model } = request;
   const { signal, requestId, maxAttempts = mostAttempts, retries = 0, onFailedAttempt, attemptLog } = call;
   const { traceparent, tracestate } = call;
   const place = { key: call.keyId, background: call.background ?? false };
@@ -105,7 +107,7 @@ export async function repeat<Result>(
     const leave = await queue.enter({ ...place, signal: ending.signal }).catch(() => undefined);
     if (leave === undefined) return undefined;
     try {
-      const open = await attemptLog?.begin(provider, model, ending.signal);
+      const open = await attemptLog?.begin(provider, request, ending.signal);
       if (!ending.signal.aborted) {
         const span = beginCall?.({ provider, model, traceparent, tracestate });
         return {

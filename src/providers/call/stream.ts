@@ -39,7 +39,7 @@ export async function* stream(
   const { model } = request;
   const { signal } = call;
   const { streamQueue, watch } = dependencies;
-  const { answer, first, end } = await repeat({ provider: id, model }, call, streamQueue, dependencies, (turn) =>
+  const { answer, first, end } = await repeat({ provider: id, request }, call, streamQueue, dependencies, (turn) =>
     begin(provider, request, turn),
   );
 

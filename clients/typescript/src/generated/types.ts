@@ -2927,7 +2927,7 @@ export interface components<Other = string & {}> {
         PriceCurrency: "USD";
         /**
          * CallCost
-         * @description What `usage` cost, by the price of the model when the call began; 0 for an answer from the cache, or of a call that another invocation pays. A part of 10^-9 dollars counts as a whole. `null` if the cost is unknown: the model has no price, or the provider did not give the numbers of tokens. Results of earlier releases do not have it.
+         * @description What `usage` cost, by the price of the model when the call began; 0 for an answer from the cache, of a call that another invocation pays, and for a call that the provider cannot charge for. A part of 10^-9 dollars counts as a whole. `null` if the cost is unknown: the model has no price, or the provider did not give the numbers of tokens. Results of earlier releases do not have it.
          * @example {
          *       "amount": "0.0000464",
          *       "currency": "USD"
@@ -3292,6 +3292,10 @@ export interface components<Other = string & {}> {
          *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
          *       "streamed": false,
          *       "cached": false,
+         *       "cost": {
+         *         "amount": "0",
+         *         "currency": "USD"
+         *       },
          *       "attempts": []
          *     }
          */
@@ -3387,6 +3391,7 @@ export interface components<Other = string & {}> {
             first_content_ms?: number;
             finish_reason?: components<Other>["schemas"]["FinishReason"];
             usage?: components<Other>["schemas"]["Usage"];
+            cost: components<Other>["schemas"]["InvocationCost"];
             /** @description The calls to providers, in their order. Empty if none was made. */
             attempts: components<Other>["schemas"]["InvocationAttempt"][];
         };
@@ -5997,6 +6002,18 @@ export interface components<Other = string & {}> {
             [key: string]: string;
         };
         /**
+         * InvocationCost
+         * @description What all attempts cost; 0 if there are none. `null` if that is unknown for one of them.
+         * @example {
+         *       "amount": "0.0000464",
+         *       "currency": "USD"
+         *     }
+         */
+        InvocationCost: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        } | null;
+        /**
          * InvocationAttempt
          * @description A call to a provider. Fields without a value are absent.
          * @example {
@@ -6031,6 +6048,7 @@ export interface components<Other = string & {}> {
              * @example provider
              */
             usage_source?: ("provider" | "partial") | components<Other>["schemas"]["OtherValue"];
+            cost?: components<Other>["schemas"]["CallCost"];
             /**
              * @description Model that the provider named in its answer.
              * @example gpt-4.1-mini-2025-04-14
