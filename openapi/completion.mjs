@@ -104,7 +104,7 @@ const commonHeaders = [
   { name: 'RateLimit-Policy', header: 'RateLimitPolicy', when: isCounted },
   {
     name: 'X-Invocation-Id',
-    header: 'InvocationId',
+    header: 'InvocationIdHeader',
     when: ({ status, operation }) => invokes(operation) && !beforeInvocation.includes(status),
   },
   {
