@@ -12848,7 +12848,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -13041,7 +13041,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -13132,7 +13132,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfter"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -13146,7 +13146,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -13172,7 +13172,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfter"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -13224,7 +13224,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -13264,7 +13264,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
                 [name: string]: unknown;
             };
@@ -13279,7 +13279,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
                 "X-Should-Retry": components<Other>["headers"]["ShouldRetry"];
                 [name: string]: unknown;
@@ -13308,7 +13308,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -13322,7 +13322,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -13336,7 +13336,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 [name: string]: unknown;
             };
             content: {
@@ -13376,7 +13376,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13412,7 +13412,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
@@ -13432,7 +13432,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13488,7 +13488,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13543,7 +13543,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13563,7 +13563,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfter"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13582,7 +13582,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13601,7 +13601,7 @@ export interface components<Other = string & {}> {
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 "Retry-After": components<Other>["headers"]["RetryAfterIfTemporary"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
@@ -13622,7 +13622,7 @@ export interface components<Other = string & {}> {
                 RateLimit: components<Other>["headers"]["RateLimit"];
                 "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
                 "Retry-After": components<Other>["headers"]["RetryAfter"];
-                "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -13935,7 +13935,7 @@ export interface components<Other = string & {}> {
          * @description Of an operation that calls a model: the id of the invocation, under which its record is in the [invocation log](/docs#/invocation-log). Absent if the request was refused before anything was planned.
          * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
          */
-        InvocationId: components<Other>["schemas"]["InvocationId"];
+        InvocationIdHeader: components<Other>["schemas"]["InvocationId"];
         /**
          * @description Path of the new resource.
          * @example /api/v1/prompts/6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
@@ -14856,7 +14856,7 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                    "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                     "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
                     /**
                      * @description Id of the prompt that ran.
@@ -14935,7 +14935,7 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                    "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14953,7 +14953,7 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                    "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15989,7 +15989,7 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                    "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                     "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
                     "X-Provider": components<Other>["headers"]["AnsweringProvider"];
                     "X-Model": components<Other>["headers"]["AnsweringModel"];
@@ -16066,7 +16066,7 @@ export interface operations<Other = string & {}> {
                     "Cache-Control": components<Other>["headers"]["CacheControl"];
                     RateLimit: components<Other>["headers"]["RateLimit"];
                     "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                    "X-Invocation-Id": components<Other>["headers"]["InvocationId"];
+                    "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                     "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
                     "X-Provider": components<Other>["headers"]["AnsweringProvider"];
                     "X-Model": components<Other>["headers"]["AnsweringModel"];
