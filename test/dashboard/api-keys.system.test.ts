@@ -40,6 +40,56 @@ describe('API keys', () => {
     await takeScreenshots(page, 'api-keys');
   });
 
+  it('get limits when they are created, and other ones later', async () => {
+    const prompt = await service.call('POST', '/api/v1/prompts', {
+      body: { name: 'Summarise a ticket', messages: [{ role: 'user', content: 'Hello' }] },
+    });
+    const page = await open('/api-keys/new');
+    await page.getByLabel('Name').fill('Checkout');
+    await page.getByLabel('prompts:invoke').check();
+    await page.getByRole('combobox', { name: 'Prompts' }).click();
+    await page.getByRole('option', { name: 'Summarise a ticket' }).click();
+    await page.keyboard.press('Escape');
+    const models = page.getByRole('combobox', { name: 'Models' });
+    await models.fill('gpt-5');
+    await models.press('Enter');
+    await page.getByLabel('Output tokens').fill('1000');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('“gpt-5” is not a provider and a model').waitFor();
+    await models.press('Backspace');
+    await models.fill('echo/*');
+    await models.press('Enter');
+    await models.press('Escape');
+    await page.getByRole('listbox').first().waitFor({ state: 'hidden' });
+    await expectAccessible(page);
+    await takeScreenshots(page, 'new-api-key-limits');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const key = await page.getByRole('textbox', { name: 'API key' }).inputValue();
+    const limits = { prompts: [prompt.body.id], models: ['echo/*'], max_output_tokens: 1000 };
+    expect((await service.call('GET', '/api/v1/whoami', { key })).body.limits).toEqual(limits);
+
+    await page.getByRole('button', { name: 'I have saved the key' }).click();
+    await row(page, 'Checkout').getByText('Only 1 prompt, echo/*, and 1,000 output tokens').waitFor();
+    await takeScreenshots(page, 'api-keys-limits');
+    await page.getByRole('link', { name: 'Change Checkout' }).click();
+    await page.getByLabel('Output tokens').fill('');
+    await page.getByLabel('Requests per minute').fill('60');
+    const tags = page.getByRole('combobox', { name: 'Tags' });
+    await tags.fill('team=checkout');
+    await tags.press('Enter');
+    await expectAccessible(page);
+    await takeScreenshots(page, 'api-key');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The key was changed.').waitFor();
+    const { prompts, models: patterns } = limits;
+    expect((await service.call('GET', '/api/v1/whoami', { key })).body.limits).toEqual({
+      prompts,
+      models: patterns,
+      requests_per_minute: 60,
+      tags: { team: 'checkout' },
+    });
+  });
+
   it('are revoked after a question', async () => {
     await service.call('POST', '/api/v1/api-keys', { body: { name: 'Helpdesk', scopes: ['prompts:read'] } });
     const page = await open('/api-keys');

@@ -15,6 +15,7 @@ import { RelativeTime } from '../../shared/relative-time.tsx';
 import { StatusBadge, type Tone } from '../../shared/status-badge.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
+import { LimitList } from './limit-list.tsx';
 import { apiKeysKey } from './queries.ts';
 import { RevokeKey } from './revoke-key.tsx';
 import { ScopeList } from './scope-list.tsx';
@@ -76,7 +77,7 @@ function useColumns(): Column<ApiKey>[] {
       width: '27%',
       cell: (key) => <NameCell apiKey={key} isCurrent={key.id === current.id} />,
     },
-    { key: 'scopes', header: texts.columns.scopes, cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
+    { key: 'scopes', header: texts.columns.scopes, cell: (key) => <ReachCell apiKey={key} /> },
     {
       key: 'status',
       header: texts.columns.status,
@@ -112,9 +113,38 @@ function useColumns(): Column<ApiKey>[] {
       hasNoLabel: true,
       align: 'end',
       width: 124,
-      cell: (key) => key.status === 'active' && <RevokeKey apiKey={key} />,
+      cell: (key) => key.status === 'active' && <Actions apiKey={key} />,
     },
   ];
+}
+
+/** What a key can do, and with what. */
+function ReachCell({ apiKey: { scopes, limits } }: { apiKey: ApiKey }): ReactNode {
+  return (
+    <div style={{ minWidth: 0, whiteSpace: 'normal' }}>
+      <ScopeList scopes={scopes} />
+      {limits !== undefined && <LimitList limits={limits} />}
+    </div>
+  );
+}
+
+function Actions({ apiKey }: { apiKey: ApiKey }): ReactNode {
+  const { edit: texts } = useTexts().apiKeys;
+  const { id, name } = apiKey;
+  return (
+    <Group gap={6} justify="flex-end">
+      <LinkButton
+        to="/api-keys/$id/edit"
+        params={{ id }}
+        variant="default"
+        size="compact-sm"
+        aria-label={texts.of(name)}
+      >
+        {texts.action}
+      </LinkButton>
+      <RevokeKey apiKey={apiKey} />
+    </Group>
+  );
 }
 
 function NameCell({ apiKey, isCurrent }: { apiKey: ApiKey; isCurrent: boolean }): ReactNode {

@@ -13,8 +13,10 @@ import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { UnsavedChanges } from '../../shared/unsaved-changes.tsx';
 import { expiries, expiryInstant, type Expiry } from './expiry.ts';
+import { limitFieldAt, limitFieldsOf, limitRules, limitsOf, type LimitFields } from './limit-fields.ts';
+import { LimitInputs } from './limit-inputs.tsx';
 
-interface Fields {
+interface Fields extends LimitFields {
   name: string;
   scopes: Scope[];
   expiry: Expiry;
@@ -22,31 +24,40 @@ interface Fields {
   date: string;
 }
 
-/** Name, scopes and expiry of a new key. */
+/** Name, scopes, expiry and limits of a new key. */
 export function NewKeyForm({ onCreated }: { onCreated: (created: Schemas['ApiKeyCreated']) => void }): ReactNode {
   const { apiKeys, shared } = useTexts();
   const texts = apiKeys.form;
   const { key: own } = useSession();
   const form = useForm<Fields>({
-    initialValues: { name: '', scopes: [], expiry: 'never', date: '' },
+    initialValues: { name: '', scopes: [], expiry: 'never', date: '', ...limitFieldsOf() },
     validate: {
       name: (name) => (name.trim() === '' ? texts.nameMissing : null),
       scopes: (scopes) => (scopes.length === 0 ? texts.scopesMissing : null),
       date: (_, { expiry, date }) =>
         expiry === 'custom' && !(Date.parse(expiryInstant(expiry, date) ?? '') > Date.now()) ? texts.dateMissing : null,
+      ...limitRules(apiKeys.limits),
     },
   });
   const create = useMutation({
-    mutationFn: ({ name, scopes, expiry, date }: Fields) => {
+    mutationFn: ({ name, scopes, expiry, date, ...fields }: Fields) => {
       const expires_at = expiryInstant(expiry, date);
-      return gateway.apiKeys.create({ name, scopes, ...(expires_at !== undefined && { expires_at }) });
+      const limits = limitsOf(fields);
+      return gateway.apiKeys.create({
+        name,
+        scopes,
+        ...(expires_at !== undefined && { expires_at }),
+        ...(limits !== null && { limits }),
+      });
     },
     onSuccess: (created) => {
       form.resetDirty();
       onCreated(created);
     },
     onError: (error) => {
-      showMistakes(form, error, (place) => (place === 'expires_at' ? 'date' : place.replace(/^scopes\..*/, 'scopes')));
+      showMistakes(form, error, (place) =>
+        place === 'expires_at' ? 'date' : limitFieldAt(place.replace(/^scopes\..*/, 'scopes')),
+      );
     },
   });
   const grantable = (Object.keys(apiKeys.scopes) as Scope[]).filter((scope) => own.scopes.includes(scope));
@@ -131,6 +142,7 @@ export function NewKeyForm({ onCreated }: { onCreated: (created: Schemas['ApiKey
                 />
               )}
             </Group>
+            <LimitInputs of={(name) => form.getInputProps(name)} />
           </Stack>
         </Paper>
         {create.isError && <ProblemAlert error={create.error} />}

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root-route.tsx';
 import { searchOf } from '../../shared/search.ts';
 
-/** The list of API keys, and the form of a new one. */
+/** The list of API keys, and the forms of a new and a present one. */
 export const apiKeysRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
@@ -14,5 +14,10 @@ export const apiKeysRoutes = [
     getParentRoute: () => rootRoute,
     path: '/api-keys/new',
     component: lazyRouteComponent(() => import('./new-api-key-screen.tsx'), 'NewApiKeyScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/api-keys/$id/edit',
+    component: lazyRouteComponent(() => import('./edit-api-key-screen.tsx'), 'EditApiKeyScreen'),
   }),
 ] as const;
