@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import { randomUUID } from 'node:crypto';
 import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
@@ -256,6 +257,24 @@ describe('a receiver that hangs, with thousands of waiting deliveries', () => {
     const { documents, filter } = await counted.most();
     expect([filter, documents < 1_000 ? 'few' : documents]).toEqual([filter, 'few']);
     await other.close();
+  });
+});
+
+describe('more waiting deliveries than one read finds', () => {
+  it('are all sent, also if an operator makes changes while they are read', async () => {
+    const id = await harness.addIntegration({ url: receiver.url });
+    const event = { eventType: 'ORDER_PLACED', targetId: undefined, eventCreatedAt: new Date() } as const;
+    const added = Array.from({ length: 300 }, () => ({ ...event, eventId: randomUUID(), body: Buffer.from('{}') }));
+    const rows = added.map((row) => newDelivery({ ...row, integrationId: id }, new Date()));
+    await harness.deliveries.insertMissing(rows);
+    const webhooks = harness.createEngine();
+    webhooks.start();
+    for (let nudges = 0; nudges < 300; nudges += 1) {
+      webhooks.engine.nudge(id);
+      await sleep(2);
+    }
+    await harness.settled(id, 300);
+    await webhooks.stop(1_000);
   });
 });
 

@@ -182,11 +182,15 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
         lane.mayHaveMore = true;
         return;
       }
+      // What was found waits here even if somebody has asked to look again meanwhile. Otherwise it would be read for ever.
+      const isAsked = lane.mayHaveMore;
+      lane.mayHaveMore = false;
       for (const delivery of found) {
         const at = delivery.nextAttemptAt?.getTime() ?? now;
         if (at > now) schedule(lane, at, delivery.id);
         else enqueue(lane, { id: delivery.id, isUrgent: false, delivery });
       }
+      lane.mayHaveMore ||= isAsked;
       // What comes after them is read when the last of them is due.
       if (found.length === readAtOnce) schedule(lane, found.at(-1)?.nextAttemptAt?.getTime() ?? now);
     } else if (lane.isReplaying) {
