@@ -5,7 +5,7 @@ import { answerPage } from '../http/list-answer.ts';
 import type { OperationHandlers, RequestContext } from '../http/operation.ts';
 import { mayReachPrompt } from '../limits/reach.ts';
 import { toInstant } from '../runtime/instants.ts';
-import type { Prompts } from '../prompts/prompts.ts';
+import { promptNotFound, type Prompts } from '../prompts/prompts.ts';
 import type { InvocationFilter } from './invocation.ts';
 import { toInvocation } from './invocation-representation.ts';
 import type { InvocationStore } from './invocation-store.ts';
@@ -29,12 +29,14 @@ export function invocationOperations({
 }: InvocationOperationsDependencies): InvocationOperations {
   const toFilter = async (query: Query, { principal: { reach } }: RequestContext): Promise<InvocationFilter> => {
     const { since, until, prompt, key_id: keyId, version, label, provider, model, status, problem, tag } = query;
+    // A prompt that was deleted still has its records.
+    const promptId = prompt === undefined || uuid.test(prompt) ? prompt : (await prompts.get(prompt, reach)).id;
+    if (promptId !== undefined && !mayReachPrompt(reach, promptId)) throw promptNotFound(promptId);
     return {
       since: toInstant(since),
       until: toInstant(until),
-      promptIds: reach?.prompts,
-      // A prompt that was deleted still has its records.
-      promptId: prompt === undefined || uuid.test(prompt) ? prompt : (await prompts.get(prompt, reach)).id,
+      promptId,
+      promptIds: promptId === undefined ? reach?.prompts : undefined,
       ...{ keyId, version, label, provider, model, status, problem, tag },
     };
   };

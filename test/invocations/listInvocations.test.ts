@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startInvokeHarness, problemOf, type InvokeHarness } from '../invoke/invoke-harness.ts';
 
@@ -98,6 +99,10 @@ it('shows a key with limits the invocations of its prompts, with its tags', asyn
   const found = body.data as { id: string; prompt_id: string; tags: unknown }[];
   expect(new Set(found.map(({ prompt_id }) => prompt_id))).toEqual(new Set([promptId]));
   expect(found[0]).toMatchObject({ id: invoked.headers['x-invocation-id'], tags: { team: 'search', env: 'dev' } });
+  const narrowed = await harness.service.call('GET', `${path}?prompt=${promptId}&limit=1`, { key });
+  expect(narrowed.body.data).toEqual([found[0]]);
+  const hidden = await harness.service.call('GET', `${path}?prompt=${randomUUID()}`, { key });
+  expect(problemOf(hidden)).toBe('prompt-not-found');
   const other = await harness.service.call('GET', `${path}/${made.get('another')}`, { key });
   expect(problemOf(other)).toBe('invocation-not-found');
 });
