@@ -62,9 +62,12 @@ export function invocationOperations({
     },
     async exportInvocations({ query: { after_id: after, ...query }, context }) {
       const [filter] = await Promise.all([toFilter(query, context), flush()]);
+      const batches = store.walk(filter, after)[Symbol.asyncIterator]();
+      // Read before the answer begins, so that an unavailable database is a problem and not a cut connection.
+      const first = await batches.next();
       const lines = async function* (): AsyncGenerator<string> {
-        for await (const found of store.walk(filter, after)) {
-          yield found.map((document) => `${JSON.stringify(toInvocation(document))}\n`).join('');
+        for (let next = first; next.done !== true; next = await batches.next()) {
+          yield next.value.map((document) => `${JSON.stringify(toInvocation(document))}\n`).join('');
         }
       };
       return { status: 200, stream: { mediaType: 'application/jsonl', content: Readable.from(lines()) } };

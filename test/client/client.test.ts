@@ -203,6 +203,7 @@ describe('the methods', () => {
     expect(await till.apiKeys.getCurrent()).toMatchObject({ scopes: ['orders:read'] });
     await expect(till.prompts.list()).rejects.toThrow(PermissionError);
     expect((await gateway.apiKeys.get(id)).name).toBe('Till');
+    expect((await gateway.apiKeys.update(id, { name: 'Till 2' })).name).toBe('Till 2');
     expect((await gateway.apiKeys.list({ status: 'active' })).data.map((entry) => entry.id)).toContain(id);
     expect(await gateway.apiKeys.revoke(id, { descendants: 'revoke' })).toMatchObject({ id });
     await gateway.apiKeys.getCurrent();
@@ -224,6 +225,17 @@ describe('the methods', () => {
     expect(await gateway.service.getMetrics()).toContain('# HELP ');
     expect((await gateway.service.getOpenApiDocument()).openapi).toBe('3.1.0');
     expect((await gateway.service.getAsyncApiDocument()).asyncapi).toBe('3.0.0');
+  });
+
+  it('cover prices', async () => {
+    const rates = [{ input: '2.5', output: '10' }];
+    expect(await gateway.prices.set('openai', 'my-model', { rates })).toMatchObject({
+      provider: 'openai',
+      model: 'my-model',
+    });
+    expect((await gateway.prices.get('openai', 'my-model')).source).toBe('operator');
+    expect((await gateway.prices.list()).data.map(({ model }) => model)).toContain('my-model');
+    expect(await gateway.prices.delete('openai', 'my-model')).toEqual({ ok: true });
   });
 
   it('were all called', () => {

@@ -66,6 +66,7 @@ describe('200', () => {
       text: 'Hello from model-a.',
       finishReason: 'stop',
       usage: { inputTokens: 11, outputTokens: 7 },
+      cost: null,
     });
     expect(headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',

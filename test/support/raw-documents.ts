@@ -19,6 +19,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   prompts: [...stamps, ...promptFields.storedNames],
   prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at'],
   label_moves: ['_id', 'prompt_id', 'label', 'sequence', 'version', 'moved_at', 'moved_by'],
+  model_prices: [...stamps, 'provider', 'model', 'rates', 'set_at', 'set_by'],
   test_runs: [...stamps, ...testRunFields.storedNames, 'heartbeat', 'buried_at'],
   api_keys: [
     ...[
@@ -27,6 +28,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
       'scopes',
       'secret_hash',
       'ancestors',
+      'limits',
       'created_at',
       'expires_at',
       'last_used_at',
