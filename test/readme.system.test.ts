@@ -177,7 +177,7 @@ describe('README', () => {
     const [, table = ''] = /## Runtime dependencies\n\n([^]*?)\n\n/.exec(readme) ?? [];
     const rows = [...table.matchAll(/^\| (`.+?) +\| (\S.*?) +\|$/gm)];
     const named = rows.flatMap(([, names = '']) => [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
-    const inFamily = (name: string): string => (name.startsWith('@ai-sdk/') ? '@ai-sdk/*' : name);
+    const inFamily = (name: string): string => name.replace(/^(@ai-sdk|@opentelemetry)\/.*/, '$1/*');
     expect(new Set(named)).toEqual(new Set(Object.keys(packageJson.dependencies).map(inFamily)));
   });
 });
