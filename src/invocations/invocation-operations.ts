@@ -3,10 +3,12 @@ import type { operations } from '../../generated/types.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { answerPage } from '../http/list-answer.ts';
 import type { OperationHandlers, RequestContext } from '../http/operation.ts';
+import { createFairQueue } from '../limits/fair-queue.ts';
 import { mayReachPrompt } from '../limits/reach.ts';
 import { toInstant } from '../runtime/instants.ts';
+import { createTurns } from '../runtime/turns.ts';
 import { promptNotFound, type Prompts } from '../prompts/prompts.ts';
-import type { InvocationFilter } from './invocation.ts';
+import type { InvocationDocument, InvocationFilter } from './invocation.ts';
 import { toInvocation } from './invocation-representation.ts';
 import type { InvocationStore } from './invocation-store.ts';
 
@@ -40,6 +42,9 @@ export function invocationOperations({
       ...{ keyId, version, label, provider, model, status, problem, tag },
     };
   };
+  /** Exports read one after the other and write in turns: they are long, and nobody waits for their end. */
+  const reading = createFairQueue({ places: 1 });
+  const turns = createTurns();
   return {
     listInvocations: (input) =>
       answerPage(
@@ -63,11 +68,24 @@ export function invocationOperations({
     async exportInvocations({ query: { after_id: after, ...query }, context }) {
       const [filter] = await Promise.all([toFilter(query, context), flush()]);
       const batches = store.walk(filter, after)[Symbol.asyncIterator]();
+      const read = async (): Promise<IteratorResult<InvocationDocument[]>> => {
+        const leave = await reading.enter({ key: context.principal.keyId, signal: context.signal });
+        try {
+          return await batches.next();
+        } finally {
+          leave();
+        }
+      };
       // Read before the answer begins, so that an unavailable database is a problem and not a cut connection.
-      const first = await batches.next();
+      const first = await read();
       const lines = async function* (): AsyncGenerator<string> {
-        for (let next = first; next.done !== true; next = await batches.next()) {
-          yield next.value.map((document) => `${JSON.stringify(toInvocation(document))}\n`).join('');
+        for (let next = first; next.done !== true; next = await read()) {
+          let text = '';
+          for (const document of next.value) {
+            await turns();
+            text += `${JSON.stringify(toInvocation(document))}\n`;
+          }
+          yield text;
         }
       };
       return { status: 200, stream: { mediaType: 'application/jsonl', content: Readable.from(lines()) } };
