@@ -227,8 +227,9 @@ function totalOf(attempts: readonly AttemptDocument[]): number | undefined {
 
 /** The counts of all attempts; undefined if no attempt has any. */
 function sumOf(attempts: readonly AttemptDocument[]): Usage | undefined {
+  if (attempts.length < 2) return attempts[0]?.usage;
   const [first, ...others] = attempts.flatMap(({ usage }) => usage ?? []);
-  if (first === undefined || others.length === 0) return first;
+  if (first === undefined) return undefined;
   const sum: Record<string, number> = { ...first };
   for (const usage of others) {
     for (const [name, count] of Object.entries(usage)) sum[name] = (sum[name] ?? 0) + count;

@@ -11,12 +11,17 @@ import type { InvocationDocument } from './invocation.ts';
  */
 export type PutOutcome = 'written' | 'lost' | 'uncertain';
 
-type Entry = readonly [id: string, entry: InvocationDocument];
+/** Entries that are written together. Of an id that is in several batches, the last one counts. */
+export interface Batch {
+  /** Of this batch in its journal; later ones are greater. */
+  readonly number: number;
+  readonly entries: readonly InvocationDocument[];
+}
 
-/** A change of a journal: entries to set, and ids of those to remove. */
+/** A change of a journal: a batch to add, unless it is empty, and numbers of those to remove. */
 export interface JournalWrite {
-  readonly set: readonly Entry[];
-  readonly ended: readonly string[];
+  readonly batch: Batch;
+  readonly ended: readonly number[];
 }
 
 /** A journal as another process sees it. */
@@ -29,7 +34,7 @@ export interface SeenJournal {
 /** The journals of all processes. Every method can throw `database-unavailable`; the outcome of a write is unknown then. */
 export interface JournalStore {
   /** Creates a journal with `seq` 0. */
-  create(id: string, entries: readonly Entry[]): Promise<'written'>;
+  create(id: string, batch: Batch): Promise<'written'>;
   /**
    * Changes a journal that is open and has this `seq`, which becomes one more.
    * @param isRepeated whether the outcome of an earlier call is unknown
@@ -40,7 +45,7 @@ export interface JournalStore {
   close(journal: SeenJournal): Promise<InvocationDocument[] | undefined>;
   /** Removes a journal that still has this `seq`. */
   remove(id: string, seq: number): Promise<void>;
-  /** The ids of all entries of all journals. */
+  /** The ids of all entries of all journals, also of those that have ended while others of their batch have not. */
   entryIds(): Promise<string[]>;
 }
 
@@ -49,16 +54,20 @@ interface JournalDocument {
   /** Number of the writes by its process. */
   seq: number;
   state: 'open' | 'closed';
-  open: Record<string, InvocationDocument>;
+  /**
+   * The entries of each batch as JSON, by its number. As documents of BSON they cost the service and the database twice
+   * as much, and nobody asks for their fields.
+   */
+  open: Record<string, string | InvocationDocument>;
 }
 
 export function createJournalStore({ db }: PagedDatabase): JournalStore {
   const journals: Collection<JournalDocument> = db.collection('journals');
   return {
-    create(id, entries) {
+    create(id, { number, entries }) {
       return withRetry(async () => {
         try {
-          await journals.insertOne({ _id: id, seq: 0, state: 'open', open: Object.fromEntries(entries) });
+          await journals.insertOne({ _id: id, seq: 0, state: 'open', open: { [number]: JSON.stringify(entries) } });
         } catch (error) {
           // The id is new, so the document is that of an earlier attempt.
           if (!isDuplicateKey(error)) throw error;
@@ -66,12 +75,12 @@ export function createJournalStore({ db }: PagedDatabase): JournalStore {
         return 'written' as const;
       });
     },
-    write(id, seq, { set, ended }, isRepeated) {
+    write(id, seq, { batch: { number, entries }, ended }, isRepeated) {
       const filter = { _id: id, seq, state: 'open' } as const;
       const update = {
         $inc: { seq: 1 },
-        ...(set.length > 0 && { $set: Object.fromEntries(set.map(([key, entry]) => [`open.${key}`, entry])) }),
-        ...(ended.length > 0 && { $unset: Object.fromEntries(ended.map((key) => [`open.${key}`, true as const])) }),
+        ...(entries.length > 0 && { $set: { [`open.${number}`]: JSON.stringify(entries) } }),
+        ...(ended.length > 0 && { $unset: Object.fromEntries(ended.map((one) => [`open.${one}`, true as const])) }),
       };
       let mayBeApplied = isRepeated;
       return withRetry(async (): Promise<PutOutcome> => {
@@ -94,14 +103,27 @@ export function createJournalStore({ db }: PagedDatabase): JournalStore {
         journals.updateOne({ _id: id, seq, state: 'open' }, { $set: { state: 'closed' as const } }),
       );
       const found = await read(() => journals.findOne({ _id: id }));
-      return found?.state === 'closed' ? Object.values(found.open) : undefined;
+      return found?.state === 'closed' ? entriesOf(found) : undefined;
     },
     async remove(id, seq) {
       await writeIdempotently(() => journals.deleteOne({ _id: id, seq }));
     },
     async entryIds() {
       const found = await read(() => journals.find({}).toArray());
-      return found.flatMap(({ open }) => Object.keys(open));
+      return found.flatMap((journal) => entriesOf(journal).map(({ _id }) => _id));
     },
   };
+}
+
+function entriesOf({ open }: JournalDocument): InvocationDocument[] {
+  const byNumber = Object.entries(open).sort(([one], [other]) => Number(one) - Number(other));
+  const all = byNumber.flatMap(([, batch]) =>
+    // Entries were documents before, by their ids.
+    typeof batch === 'string' ? (JSON.parse(batch, revive) as InvocationDocument[]) : batch,
+  );
+  return [...new Map(all.map((entry) => [entry._id, entry])).values()];
+}
+
+function revive(name: string, value: unknown): unknown {
+  return name === 'created_at' || name === 'started_at' ? new Date(value as string) : value;
 }

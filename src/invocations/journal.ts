@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { InvocationDocument } from './invocation.ts';
-import type { JournalStore, JournalWrite, PutOutcome } from './journal-store.ts';
+import type { Batch, JournalStore, JournalWrite, PutOutcome } from './journal-store.ts';
 
 export interface JournalTerms {
   /** Milliseconds between two writes, at most, while something is in the journal. */
@@ -15,15 +15,22 @@ interface Waiting {
   readonly settled: PromiseWithResolvers<PutOutcome>;
 }
 
-/** Entries of a journal. Each write changes the whole document on some servers, so it is kept small. */
+/** Entries in the document. Each write changes the whole document on some servers, so it is kept small. */
 const mostEntries = 256;
 /** Beats without an entry after which the document is removed. */
 const idleBeats = 5;
 const pauseMs = 500;
 
+/** A batch in the document, which leaves it when all its entries have ended. */
+interface WrittenBatch {
+  readonly number: number;
+  readonly size: number;
+  left: number;
+}
+
 /**
  * A document in which this process writes down what it is about to do. One write is in progress at a time, and is shared
- * by all who wait. Each write increments `seq`, which is also its condition: a process that was taken for dead, and
+ * by all who wait, whose entries are a batch. Each write increments `seq`, which is also its condition: a process that was taken for dead, and
  * whose journal was closed, cannot add anything to it.
  */
 export class Journal {
@@ -33,10 +40,14 @@ export class Journal {
   readonly #beats: NodeJS.Timeout;
   /** That of the last write; undefined before the first. */
   #seq: number | undefined;
-  readonly #open = new Map<string, InvocationDocument>();
+  /** The batch of each entry that has not ended; undefined before it is written. */
+  readonly #open = new Map<string, WrittenBatch | undefined>();
   #waiting: Waiting[] = [];
-  /** What the next write removes. */
-  readonly #ended = new Set<string>();
+  #batches = 0;
+  /** Of the entries in the document. */
+  #size = 0;
+  /** The batches that the next write removes. */
+  #ended: WrittenBatch[] = [];
   #writing: Promise<void> | undefined;
   #hasWritten = false;
   #idle = 0;
@@ -58,7 +69,7 @@ export class Journal {
   }
 
   get hasRoom(): boolean {
-    return !this.#isOver && this.#open.size < mostEntries;
+    return !this.#isOver && this.#size + this.#waiting.length < mostEntries;
   }
 
   /**
@@ -67,23 +78,24 @@ export class Journal {
    */
   put(id: string, entry: InvocationDocument): Promise<PutOutcome> {
     if (this.#isOver) return Promise.resolve('lost');
-    this.#open.set(id, entry);
+    if (!this.#open.has(id)) this.#open.set(id, undefined);
     const settled = Promise.withResolvers<PutOutcome>();
     this.#waiting.push({ id, entry, settled });
     this.#writing ??= this.#write();
     return settled.promise;
   }
 
-  /** Removes an entry with the next write. */
+  /** The entry is not needed any more. */
   end(id: string): void {
-    if (this.#open.delete(id)) this.#ended.add(id);
+    this.#leave(this.#open.get(id));
+    this.#open.delete(id);
   }
 
   /** Writes what is left, and removes the document if nothing is in it. */
   async close(): Promise<void> {
     this.#isStopping = true;
     await this.#writing;
-    if (!this.#isOver && this.#seq !== undefined && this.#ended.size > 0) await this.#write();
+    if (!this.#isOver && this.#seq !== undefined && this.#ended.length > 0) await this.#write();
     if (this.#open.size === 0) await this.#remove();
     clearInterval(this.#beats);
   }
@@ -92,7 +104,7 @@ export class Journal {
     const isQuiet = !this.#hasWritten;
     this.#hasWritten = false;
     if (this.#writing !== undefined || this.#isOver) return;
-    this.#idle = this.#open.size === 0 && this.#ended.size === 0 ? this.#idle + 1 : 0;
+    this.#idle = this.#open.size === 0 && this.#ended.length === 0 ? this.#idle + 1 : 0;
     if (this.#idle >= idleBeats) void this.#remove();
     else if (this.#idle === 0 && isQuiet && this.#seq !== undefined) this.#writing = this.#write();
   }
@@ -104,17 +116,32 @@ export class Journal {
     do {
       const waiting = this.#waiting;
       this.#waiting = [];
-      const ended = [...this.#ended];
-      // What has ended in the meantime is not added any more.
-      const set = waiting.filter(({ id }) => this.#open.has(id));
-      const outcome = await this.#untilKnown({ set: set.map(({ id, entry }) => [id, entry]), ended }, waiting);
+      const batch = this.#batchOf(waiting);
+      const ended = this.#ended.splice(0);
+      const outcome = await this.#untilKnown({ batch, ended: ended.map(({ number }) => number) }, waiting);
       this.#hasWritten = true;
-      if (outcome === 'written') for (const id of ended) this.#ended.delete(id);
-      else this.#finish();
+      for (const { size } of ended) this.#size -= size;
+      if (outcome !== 'written') this.#finish();
       for (const { settled } of waiting) settled.resolve(outcome);
     } while (this.#waiting.length > 0 && !this.#isOver);
     for (const { settled } of this.#waiting.splice(0)) settled.resolve('lost');
     this.#writing = undefined;
+  }
+
+  /** What has ended in the meantime is not added any more. */
+  #batchOf(waiting: readonly Waiting[]): Batch {
+    const added = waiting.filter(({ id }) => this.#open.has(id));
+    const batch = { number: this.#batches++, size: added.length, left: added.length };
+    this.#size += batch.size;
+    for (const { id } of added) {
+      this.#leave(this.#open.get(id));
+      this.#open.set(id, batch);
+    }
+    return { number: batch.number, entries: added.map(({ entry }) => entry) };
+  }
+
+  #leave(batch: WrittenBatch | undefined): void {
+    if (batch !== undefined && --batch.left === 0) this.#ended.push(batch);
   }
 
   /** Repeats a write until its outcome is known. Those who wait for it, and for the next one, fail at once. */
@@ -123,7 +150,7 @@ export class Journal {
       try {
         const outcome =
           this.#seq === undefined
-            ? await this.#store.create(this.id, write.set)
+            ? await this.#store.create(this.id, write.batch)
             : await this.#store.write(this.id, this.#seq, write, isRepeated);
         this.#seq = (this.#seq ?? -1) + 1;
         return outcome;

@@ -28,8 +28,11 @@ interface Waiting {
   readonly onGone: () => void;
 }
 
-/** How long the first record of a batch waits for others, in milliseconds. */
-const gatherMs = 20;
+/**
+ * How long the first record of a batch waits for others, in milliseconds. What waits when a process is killed is
+ * recorded as interrupted, from its journal.
+ */
+const gatherMs = 50;
 const mostTogether = 500;
 /** Records that wait while the database is away. */
 const mostWaiting = 10_000;

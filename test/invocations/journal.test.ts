@@ -33,19 +33,35 @@ const put = async (one: InvocationDocument): Promise<InvocationDocument> => {
 const putNew = (): Promise<InvocationDocument> => put(entry());
 
 describe('a journal', () => {
-  it('writes together what is added together, and what has ended with the next write', async () => {
+  it('writes together what is added together, and removes it together with the next write', async () => {
     const writes: number[] = [];
     const store = open((real) => ({
-      create: (id, entries) => (writes.push(entries.length), real.create(id, entries)),
-      write: (id, seq, write, isRepeated) => (writes.push(write.set.length), real.write(id, seq, write, isRepeated)),
+      create: (id, batch) => (writes.push(batch.entries.length), real.create(id, batch)),
+      write: (id, seq, write, isRepeated) => (
+        writes.push(write.batch.entries.length),
+        real.write(id, seq, write, isRepeated)
+      ),
     }));
     const [first, second] = await Promise.all([putNew(), putNew()]);
     expect((await store.entryIds()).toSorted()).toEqual([first._id, second._id].toSorted());
     journals.end(first._id);
     const third = await putNew();
-    expect((await store.entryIds()).toSorted()).toEqual([second._id, third._id].toSorted());
-    expect(writes).toEqual([2, 1]);
-    for (const { _id } of [second, third]) journals.end(_id);
+    expect((await store.entryIds()).toSorted()).toEqual([first._id, second._id, third._id].toSorted());
+    journals.end(second._id);
+    const fourth = await putNew();
+    expect((await store.entryIds()).toSorted()).toEqual([third._id, fourth._id].toSorted());
+    expect(writes).toEqual([2, 1, 1]);
+    for (const { _id } of [third, fourth]) journals.end(_id);
+  });
+
+  it('replaces an entry by a later one', async () => {
+    const store = open();
+    const [first, other] = await Promise.all([putNew(), putNew()]);
+    const again = await put({ ...first, streamed: true });
+    const [journal] = await store.list();
+    if (journal === undefined) throw new Error('there is no journal');
+    expect(await store.close(journal)).toEqual([again, other]);
+    await store.remove(journal.id, journal.seq);
   });
 
   it('is removed when the process stops, if nothing is left in it', async () => {

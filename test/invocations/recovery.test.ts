@@ -40,10 +40,7 @@ it('stores what was in the journal of a process that has ended, unless the proce
   const [lost, stored] = [entry(), entry()];
   await createInvocationStore(database).insert([{ ...stored, status: 'succeeded' }]);
   const journals = createJournalStore(database);
-  await journals.create(
-    randomUUID(),
-    [lost, stored].map((one) => [one._id, one]),
-  );
+  await journals.create(randomUUID(), { number: 0, entries: [lost, stored] });
   await until(
     () => journals.list(),
     (list) => list.length === 0,

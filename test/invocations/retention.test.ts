@@ -23,7 +23,7 @@ it('drops whole days, none that a journal names, and makes the collection of the
   const [gone, named, kept] = [at('2026-03-01T23:59:59Z'), at('2026-03-02T12:00:00Z'), at('2026-03-09T00:00:00Z')];
   await store.insert([gone, named, kept]);
   const journal = randomUUID();
-  await journals.create(journal, [[named._id, named]]);
+  await journals.create(journal, { number: 0, entries: [named] });
   const clock = { now: () => new Date('2026-03-12T00:30:00Z') };
   const retain = createRetention({ store, journals, clock, retentionMs: 2 * 24 * 3_600_000 });
   await retain();
