@@ -44,6 +44,25 @@ describe('ensureIndexes', () => {
 });
 
 describe('createIndex', () => {
+  it('applies to the writes that follow, on every connection, and so does dropping an index', async () => {
+    const slugs = database.db.collection('slugs');
+    const together = (count: number): Promise<unknown> =>
+      Promise.all(Array.from({ length: count }, () => slugs.insertOne({ slug: 'a' })));
+    await together(5);
+    await createIndex(database.db, { collection: 'slugs', index: { name: 'slug', key: { slug: 1 } } });
+    await together(5);
+    await slugs.updateMany({}, { $set: { slug: 'b' } });
+    expect(await slugs.countDocuments({ slug: 'b' }, { hint: 'slug' })).toBe(10);
+    await slugs.dropIndex('slug');
+    await slugs.deleteMany({});
+    await slugs.insertOne({ slug: 'a' });
+    await createIndex(database.db, { collection: 'slugs', index: { name: 'slug', key: { slug: 1 }, unique: true } });
+    await expect(together(1)).rejects.toThrow(/duplicate key/i);
+    await slugs.dropIndex('slug');
+    await together(5);
+    expect(await slugs.countDocuments()).toBe(6);
+  });
+
   it('reports documents that violate a unique index', async () => {
     await database.db.collection('twins').insertMany([{ slug: 'a' }, { slug: 'a' }]);
     const unique = { collection: 'twins', index: { name: 'slug', key: { slug: 1 }, unique: true } };

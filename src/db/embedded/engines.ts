@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { InstallContext } from './cache-dir.ts';
 import { findOnPath } from './find-on-path.ts';
@@ -6,7 +7,7 @@ import {
   addSecantusUser,
   installSecantus,
   SECANTUS_VERSION,
-  secantusArgs,
+  secantusServerArgs,
   type NewUser,
   type ServerSettings,
 } from './secantus.ts';
@@ -62,8 +63,9 @@ export const engines: Readonly<Record<EngineId, Engine>> = {
   'secantusd-py': {
     title: 'SecantusDB from PyPI',
     version: SECANTUS_VERSION,
-    locate: (context, version = SECANTUS_VERSION) => installSecantus({ ...context, version }),
-    args: secantusArgs,
+    locate: async (context, version = SECANTUS_VERSION) =>
+      join(dirname(await installSecantus({ ...context, version })), 'python'),
+    args: secantusServerArgs,
     addUser: addSecantusUser,
   },
 };
