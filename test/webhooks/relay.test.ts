@@ -106,8 +106,25 @@ describe('relayNow', () => {
     await engine.stop(1_000);
     expect(await rows('events', broken)).toHaveLength(0);
     expect(await harness.waitingEvents()).toBe(1);
-    expect(errors).toEqual(['an event does not match its published schema and is not sent']);
+    expect(errors).toEqual(['an event cannot be sent; it stays in its outbox']);
     await harness.database.db.collection('orders').deleteOne({ _id: (await harness.holderOf(broken)) as never });
+  });
+
+  it('leaves an event with more recipients than a document can have in the outbox, and relays the others', async () => {
+    const crowd = Array.from({ length: 300_001 }, () => ids[0] ?? '');
+    const integrations: typeof harness.directory = {
+      ...harness.directory,
+      subscribers: () => Promise.resolve(({ locationId }) => (locationId === defaultLocationId ? ids : crowd)),
+    };
+    const engine = harness.createEngine({ integrations });
+    const crowded = await harness.placeOrder(undefined, { locationId: '9d0f4f5f-6f0e-4a53-8e6a-3e0f9c114a6e' });
+    const right = await harness.placeOrder();
+    const holders = await Promise.all([crowded, right].map((eventId) => harness.holderOf(eventId)));
+    for (const holder of holders) engine.relay.nudge('orders', holder);
+    await until(async () => (await rows('deliveries', right)).length === 3);
+    await engine.relay.stop();
+    expect(await harness.waitingEvents()).toBe(1);
+    await harness.database.db.collection('orders').deleteOne({ _id: holders[0] as never });
   });
 });
 

@@ -53,6 +53,8 @@ interface EventDocument extends TargetFields {
 }
 
 const collectionName = 'events';
+/** The most recipients of an event. A document can have 16 MiB, and each of them takes up to 49 bytes. */
+export const maxRecipients = 300_000;
 /** Events that one page looks at, at least. */
 const readAtOnce = 4_000;
 

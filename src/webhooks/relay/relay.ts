@@ -4,10 +4,9 @@ import type { IntegrationDirectory } from '../../integrations/directory.ts';
 import { createBatcher, type Batcher } from '../batcher.ts';
 import { deliveryOf, type NewDelivery } from '../deliveries/delivery.ts';
 import type { WebhookEngine } from '../engine.ts';
-import type { EventStore, StoredEvent } from '../events/event-store.ts';
+import { maxRecipients, type EventStore, type StoredEvent } from '../events/event-store.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
 import type { WebhookTiming } from '../timing.ts';
-import { createRejects } from './rejects.ts';
 import type { OutboxStore } from './outbox-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
@@ -51,6 +50,8 @@ const deliveriesAtOnce = 100;
 const partsAtOnce = 2;
 /** The most documents with events that cannot be sent that a poll reads past. */
 const maxStuck = 1_000;
+/** The most events that cannot be sent that are reported. */
+const maxReported = 10_000;
 
 /**
  * Passes events from the outboxes of business documents to the delivery engine. Any number of processes can repeat each
@@ -65,7 +66,8 @@ const maxStuck = 1_000;
  */
 export function createRelay(dependencies: RelayDependencies): RunningRelay {
   const { outboxes, events, integrations, serialise, engine, timing, clock, log, observer } = dependencies;
-  const rejects = createRejects(log);
+  /** Events that cannot be sent. Each is reported once. */
+  const reported = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let polling: Promise<void> | undefined;
   let stopped = false;
@@ -127,10 +129,14 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     try {
       const body = serialise(entry);
       const recipients = subscribers(entry);
+      if (recipients.length > maxRecipients) throw new Error(`it has ${recipients.length} recipients`);
       return { id, type, targetId, locationId, createdAt, traceparent, body, recipients };
     } catch (error) {
       // It stays in the outbox: a later version may be able to send it.
-      rejects.add(id, type, error);
+      if (!reported.has(id) && reported.size < maxReported) {
+        reported.add(id);
+        log.error({ event_id: id, event_type: type, error }, 'an event cannot be sent; it stays in its outbox');
+      }
       return undefined;
     }
   };
