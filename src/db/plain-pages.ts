@@ -29,18 +29,25 @@ const groupedMost = 1_000;
 
 /** The length from which the total of a list is estimated if no index has its conditions, so that each document is read. */
 const countedMostByDocument = 10_000;
+/** Milliseconds that counting a list may take. Some servers need as long for 4,000 documents as others for 100,000. */
+const countMs = 100;
+/** Documents of a list in a sample that is large enough for an estimate; otherwise a larger one is read. */
+const enoughSampled = 100;
+const sampledMost = 20_000;
 
 export interface PlainPagesOptions {
-  /** The length from which the total of a list is estimated if it may be. */
+  /** The length up to which the total of a list is exact. */
+  readonly countedLeast?: number;
+  /** The length from which it is always estimated if it may be. */
   readonly countedMost?: number;
-  /** Documents that are read for an estimate. */
-  readonly sampledMost?: number;
+  /** Documents that are read for an estimate, at first. */
+  readonly sampledLeast?: number;
 }
 
 /** Adds the reads of a server that reads in the order of an index. */
 export function withPlainPages(
   database: Database,
-  { countedMost = 100_000, sampledMost = 20_000 }: PlainPagesOptions = {},
+  { countedLeast = 4_000, countedMost = 100_000, sampledLeast = 2_000 }: PlainPagesOptions = {},
 ): PagedDatabase {
   const { fetch, ...reads } = createFetch(batchSize);
 
@@ -48,15 +55,22 @@ export function withPlainPages(
   const estimate = async <T extends Stored>(source: Source<T>): Promise<Total> => {
     const { collection, rest } = source;
     const filter = filterOf(source);
-    const most = rest === undefined ? countedMost : countedMostByDocument;
-    const counted = await read(() => collection.countDocuments(filter, { limit: most }));
-    if (counted < most) return counted;
+    const countUpTo = (limit: number): Promise<number> => read(() => collection.countDocuments(filter, { limit }));
+    for (const most of rest === undefined ? [countedLeast, countedMost] : [countedMostByDocument]) {
+      const startedAt = performance.now();
+      const counted = await countUpTo(most);
+      if (counted < most) return counted;
+      if (((performance.now() - startedAt) * countedMost) / most > countMs) break;
+    }
     const all = await read(() => collection.estimatedDocumentCount());
-    const range = Math.ceil((sampledMost / Math.max(all, 1)) * idRanges);
-    if (range >= idRanges) return count(source);
-    const sample = { $and: [filter, { _id: { $lt: range.toString(16).padStart(4, '0') } }] } as unknown as Filter<T>;
-    const sampled = await read(() => collection.countDocuments(sample, { hint: '_id_' }));
-    return { about: Math.round((sampled * idRanges) / range) };
+    for (const size of [sampledLeast, sampledMost]) {
+      const range = Math.ceil((size / Math.max(all, 1)) * idRanges);
+      if (range >= idRanges) break;
+      const sample = { $and: [filter, { _id: { $lt: range.toString(16).padStart(4, '0') } }] } as unknown as Filter<T>;
+      const sampled = await read(() => collection.countDocuments(sample, { hint: '_id_' }));
+      if (sampled >= enoughSampled || size === sampledMost) return { about: Math.round((sampled * idRanges) / range) };
+    }
+    return count(source);
   };
 
   const listsOf: Pages['listsOf'] = (toItem, { isLong = false, ...options } = {}) => {

@@ -129,7 +129,9 @@ describe.each(servers)('on a server that %s', (_name, open) => {
 
   it('the total of a long list may be estimated', async () => {
     const estimating =
-      open === withPlainPages ? withPlainPages(database, { countedMost: 100, sampledMost: 550 }) : database;
+      open === withPlainPages
+        ? withPlainPages(database, { countedLeast: 50, countedMost: 100, sampledLeast: 550 })
+        : database;
     const lists = estimating.pages.listsOf(({ _id }: Item) => _id, { isLong: true });
     const total = await lists(all()).total();
     // On the other kind of server a list is long from 64 samples on.
