@@ -20,7 +20,7 @@ const failure = (when: Date): Failure => ({ at: when, status: 503, error: undefi
 
 function failures(count: number, health: LaneHealth = newHealth(1), when = start): LaneHealth {
   let after = health;
-  for (let each = 0; each < count; each += 1) after = afterFailure(after, failure(when), undefined, defaultTiming);
+  for (let each = 0; each < count; each += 1) after = afterFailure(after, failure(when), undefined, defaultTiming, 0);
   return after;
 }
 const wait = (health: LaneHealth, when = start): number =>
@@ -56,10 +56,17 @@ describe('circuit breaker', () => {
   });
 
   it('waits as long as Retry-After asks, up to 15 minutes, even after a single failure', () => {
-    const asked = afterFailure(newHealth(1), failure(start), 5 * minute, defaultTiming);
+    const asked = afterFailure(newHealth(1), failure(start), 5 * minute, defaultTiming, 0);
     expect(wait(asked)).toBe(5 * minute);
     expect(isProbing(asked)).toBe(true);
-    expect(wait(afterFailure(newHealth(1), failure(start), day, defaultTiming))).toBe(15 * minute);
+    expect(wait(afterFailure(newHealth(1), failure(start), day, defaultTiming, 0))).toBe(15 * minute);
+  });
+
+  it('opens for up to a fifth less, so that receivers are not all probed at the same moment', () => {
+    const waits = [0, 0.5, 1].map((random) =>
+      wait(afterFailure(failures(4), failure(start), undefined, defaultTiming, random)),
+    );
+    expect(waits).toEqual([30 * second, 27 * second, 24 * second]);
   });
 
   it('never waits longer than 15 minutes because of a clock that is ahead', () => {

@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { createLookUp } from '../../src/outbound/look-up.ts';
 import { toStandardSecret } from '../../src/integrations/signing-secret.ts';
 import { silentObserver } from '../../src/webhooks/observer.ts';
 import type { WebhookTiming } from '../../src/webhooks/timing.ts';
@@ -11,6 +12,8 @@ import { until } from '../support/until.ts';
 
 const secret = 'EXAMPLE-not-a-real-secret-0123456789';
 const nextSecret = 'EXAMPLE-not-a-real-secret-9876543210';
+
+const lookUp = createLookUp();
 
 let harness: Harness;
 let webhooks: Webhooks;
@@ -283,6 +286,27 @@ describe('an integration', () => {
     clock.skew(2 * day);
     await until(async () => (await harness.integration(id))?.status === 'disabled');
     expect(await harness.integration(id)).toMatchObject({ disabled: { reason: 'failing' }, warning: undefined });
+    await engine.stop(1_000);
+    webhooks = harness.createEngine();
+    webhooks.start();
+  });
+
+  it('is not blamed if this machine has no file descriptors left', async () => {
+    const noDescriptors = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    let [failures, breakers] = [0, 0];
+    await webhooks.stop(1_000);
+    const engine = harness.createEngine({
+      lookUp: () => ((failures += 1) <= 8 ? Promise.reject(noDescriptors) : lookUp('localhost')),
+      observer: { ...silentObserver, breakerOpened: () => (breakers += 1) },
+    });
+    engine.start();
+    const id = await harness.addIntegration({ url: receiver.url.replace('127.0.0.1', 'localhost') });
+    const eventId = await harness.placeOrder(engine);
+    await harness.settled(id, 1);
+    // More failures than there are attempts in the schedule.
+    expect([failures, breakers]).toEqual([9, 0]);
+    expect(await harness.attempts(eventId, id)).toMatchObject([{ number: 1, status: 200 }]);
+    expect(await harness.delivery(eventId, id)).toMatchObject({ attemptCount: 1, failures: 0 });
     await engine.stop(1_000);
     webhooks = harness.createEngine();
     webhooks.start();

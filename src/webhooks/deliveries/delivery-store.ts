@@ -1,9 +1,8 @@
 import { Binary, type AnyBulkWriteOperation, type Collection, type Document, type Filter } from 'mongodb';
 import { insertMissing } from '../../db/bulk-writes.ts';
 import { expiryIndex, type CollectionIndexes } from '../../db/indexes.ts';
-import type { PagedDatabase, Source } from '../../db/pages.ts';
+import type { PagedDatabase, Source, ValueSpan } from '../../db/pages.ts';
 import { read, writeIdempotently } from '../../db/writes.ts';
-import type { IdSpan } from '../partitions/partition.ts';
 import type { Listing } from '../../lists/listing.ts';
 import { toTargetFields } from '../../events/target.ts';
 import type { Attempt, Delivery, DeliveryStatus, DeliveryWithBody, Outcome, StampedAttempt } from './delivery.ts';
@@ -24,12 +23,10 @@ export interface FailureSettlement {
   /** The stamp that the delivery must still have. Otherwise the failure is ignored. */
   readonly stamp: number;
   readonly failuresBefore: number;
+  readonly outcome: Outcome;
   /** Undefined after the last attempt. */
   readonly nextAttemptAt: Date | undefined;
 }
-
-/** A failed attempt and its outcome. */
-export type SettledFailure = FailureSettlement & { readonly outcome: Outcome };
 
 /** How new deliveries are created. */
 export interface Creation {
@@ -57,11 +54,11 @@ export interface DeliveryStore {
   /** Marks pending deliveries as fresh. */
   markFresh(ids: readonly string[]): Promise<void>;
   /** Fresh deliveries of integrations with these ids. */
-  fresh(span: IdSpan, limit: number): Promise<FreshDelivery[]>;
+  fresh(span: ValueSpan, limit: number): Promise<FreshDelivery[]>;
   /** Removes the mark of deliveries that their holder knows. */
   unmark(ids: readonly string[]): Promise<void>;
   /** The integrations with pending deliveries, and when the first of them is due. */
-  firstDue(span: IdSpan): AsyncIterable<readonly { readonly integrationId: string; readonly at: Date }[]>;
+  firstDue(span: ValueSpan): AsyncIterable<readonly { readonly integrationId: string; readonly at: Date }[]>;
   /** Deliveries of an integration that are due at a time, the longest due first. */
   due(integrationId: string, at: Date, limit: number, except: ReadonlySet<string>): Promise<DeliveryWithBody[]>;
   findMany(ids: readonly string[]): Promise<DeliveryWithBody[]>;
@@ -80,7 +77,7 @@ export interface DeliveryStore {
   /** Records attempts. A repetition changes nothing. */
   recordAttempts(attempts: readonly StampedAttempt[], expiresAt: Date): Promise<void>;
   /** Settles failed attempts of deliveries that still have their stamp. */
-  settleFailed(failures: readonly SettledFailure[], at: Date, expiresAt: Date): Promise<void>;
+  settleFailed(failures: readonly FailureSettlement[], at: Date, expiresAt: Date): Promise<void>;
 
   find(id: string): Promise<DeliveryWithBody | undefined>;
   /** The status of deliveries, and the last replay of those that are not replays. */
@@ -275,8 +272,14 @@ export function createDeliveryStore(database: PagedDatabase): DeliveryStore {
       await insertMissing(attempts, documents);
     },
     async settleFailed(failures, at, expiresAt) {
-      const operations = [...groupAlike(failures).values()].map((alike): AnyBulkWriteOperation<DeliveryDocument> => {
-        const [{ stamp, failuresBefore, nextAttemptAt, outcome }] = alike;
+      // Those that are settled by the same change need one command.
+      const groups = Map.groupBy(failures, ({ stamp, failuresBefore, nextAttemptAt, outcome }) =>
+        [stamp, failuresBefore, nextAttemptAt?.getTime(), outcome].join(' '),
+      );
+      const operations = [...groups.values()].flatMap((alike): AnyBulkWriteOperation<DeliveryDocument> | [] => {
+        const [first] = alike;
+        if (first === undefined) return [];
+        const { stamp, failuresBefore, nextAttemptAt, outcome } = first;
         return {
           updateMany: {
             filter: {
@@ -367,16 +370,4 @@ function withBody(document: DeliveryDocument): DeliveryWithBody {
 /** The first instant after a time. */
 function after(time: Date): Date {
   return new Date(time.getTime() + 1);
-}
-
-/** Failures that are settled by the same change, so that each group needs one command. */
-function groupAlike(failures: readonly SettledFailure[]): Map<string, [SettledFailure, ...SettledFailure[]]> {
-  const groups = new Map<string, [SettledFailure, ...SettledFailure[]]>();
-  for (const failure of failures) {
-    const key = `${failure.stamp} ${failure.failuresBefore} ${failure.nextAttemptAt?.getTime() ?? 'last'} ${failure.outcome}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [failure]);
-    else group.push(failure);
-  }
-  return groups;
 }

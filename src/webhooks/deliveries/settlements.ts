@@ -2,14 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBatcher } from '../batcher.ts';
 import type { WebhookLog } from '../observer.ts';
 import type { WebhookTiming } from '../timing.ts';
-import { outcomeOf, type StampedAttempt } from './delivery.ts';
+import type { StampedAttempt } from './delivery.ts';
 import type { DeliveryStore, FailureSettlement } from './delivery-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 /** The result of an attempt. */
-export type Settlement =
-  | { readonly outcome: 'delivered'; readonly attempt: StampedAttempt }
-  | { readonly outcome: 'failed'; readonly attempt: StampedAttempt; readonly failure: FailureSettlement };
+export interface Settlement {
+  readonly attempt: StampedAttempt;
+  /** Undefined if the receiver has the event. */
+  readonly failure: FailureSettlement | undefined;
+}
 
 /** Writes results of attempts, many at a time. */
 export interface Settlements {
@@ -40,10 +42,8 @@ export function createSettlements(
   const write = async (batch: readonly Settlement[]): Promise<void> => {
     const at = clock.now();
     const expiresAt = new Date(at.getTime() + retention);
-    const delivered = batch.flatMap(({ outcome, attempt }) => (outcome === 'delivered' ? [attempt.deliveryId] : []));
-    const failed = batch.flatMap((settlement) =>
-      settlement.outcome === 'failed' ? [{ ...settlement.failure, outcome: outcomeOf(settlement.attempt) }] : [],
-    );
+    const delivered = batch.flatMap(({ attempt, failure }) => (failure === undefined ? [attempt.deliveryId] : []));
+    const failed = batch.flatMap(({ failure }) => failure ?? []);
     const attempts = batch.map(({ attempt }) => attempt);
     await Promise.all([
       // A delivery is kept from its end; its schedule can begin four days earlier.

@@ -2,12 +2,13 @@ import type { ReceiverSettings } from '../../integrations/directory.ts';
 import { readRetryAfter } from '../../outbound/retry-after.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { DeliveryWithBody } from '../deliveries/delivery.ts';
+import { outcomeOf, type DeliveryWithBody } from '../deliveries/delivery.ts';
 import { nextAttemptIn } from '../deliveries/retry-schedule.ts';
 import type { Settlements } from '../deliveries/settlements.ts';
 import type { WebhookObserver } from '../observer.ts';
 import { deliveryHeaders } from '../sending/delivery-headers.ts';
 import type { Quota } from '../sending/quota.ts';
+import type { NotSent } from '../sending/send-error.ts';
 import type { Sender } from '../sending/sender.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { Lane } from './lane.ts';
@@ -36,7 +37,7 @@ export interface BegunDelivery {
 }
 
 /** @returns when the delivery is to be attempted again; undefined if it is finished */
-export type AttemptDelivery = (lane: Lane, begun: BegunDelivery) => Promise<Date | undefined>;
+export type AttemptDelivery = (lane: Lane, begun: BegunDelivery) => Promise<Date | NotSent | undefined>;
 
 /** Creates the attempt of a delivery, from its request to its settlement. */
 export function createAttempt(dependencies: AttemptDependencies): AttemptDelivery {
@@ -51,7 +52,8 @@ export function createAttempt(dependencies: AttemptDependencies): AttemptDeliver
     lane.posting -= 1;
     const { status, error, headers: responseHeaders, response, responseCut, milliseconds } = result;
     const now = clock.now();
-    // Not a failure of the receiver: the delivery is still due.
+    // Not failures of the receiver: the delivery is still due.
+    if (error === 'not-sent') return 'not-sent';
     if (status === undefined && error === 'aborted') return now;
     const statusOrError = status === undefined ? String(error) : `${Math.floor(status / 100)}xx`;
     const seconds = milliseconds / 1_000;
@@ -66,7 +68,7 @@ export function createAttempt(dependencies: AttemptDependencies): AttemptDeliver
       const age = Math.max(0, now.getTime() - delivery.eventCreatedAt.getTime()) / 1_000;
       observer.finished('delivered', isOrdinary ? age : undefined);
       wake(lane);
-      await settlements.add({ outcome: 'delivered', attempt });
+      await settlements.add({ attempt, failure: undefined });
       return undefined;
     }
     const retryAfter =
@@ -77,8 +79,8 @@ export function createAttempt(dependencies: AttemptDependencies): AttemptDeliver
     const wait = nextAttemptIn({ failuresBefore, retryAfter }, timing, random.fraction());
     if (wait === undefined) observer.finished('failed');
     const nextAttemptAt = wait === undefined ? undefined : dueAfter(now, wait);
-    const failure = { deliveryId: delivery.id, stamp, failuresBefore, nextAttemptAt };
-    await settlements.add({ outcome: 'failed', attempt, failure });
+    const failure = { deliveryId: delivery.id, stamp, failuresBefore, nextAttemptAt, outcome: outcomeOf(attempt) };
+    await settlements.add({ attempt, failure });
     return nextAttemptAt;
   };
 }

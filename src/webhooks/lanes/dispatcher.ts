@@ -346,11 +346,19 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     return false;
   };
 
+  /** This machine could not send it, so it was not attempted. */
+  const repeat = (lane: Lane, { delivery: { id }, stamp }: BegunDelivery): void => {
+    if (quota.shrink()) log.warn({}, 'this process can open no more connections; it sends fewer requests at a time');
+    track(deliveries.unstamp([id], stamp));
+    schedule(lane, clock.now().getTime() + pauseMs, id);
+  };
+
   const begin = (lane: Lane, begun: BegunDelivery): void => {
     const { id } = begun.delivery;
     const done: Promise<void> = attempt(lane, begun)
-      .then((nextAttemptAt) => {
-        if (nextAttemptAt !== undefined) schedule(lane, nextAttemptAt.getTime(), id);
+      .then((next) => {
+        if (next === 'not-sent') repeat(lane, begun);
+        else if (next !== undefined) schedule(lane, next.getTime(), id);
       })
       .catch((error: unknown) => {
         log.warn(

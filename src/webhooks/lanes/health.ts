@@ -52,7 +52,8 @@ export function afterFailure(
   health: LaneHealth,
   failure: Failure,
   retryAfter: number | undefined,
-  { breaker, longestRetryAfter }: Pick<WebhookTiming, 'breaker' | 'longestRetryAfter'>,
+  { breaker, longestRetryAfter, jitter }: Pick<WebhookTiming, 'breaker' | 'longestRetryAfter' | 'jitter'>,
+  random: number,
 ): LaneHealth {
   const { at } = failure;
   const failuresInARow = health.failuresInARow + 1;
@@ -61,7 +62,8 @@ export function afterFailure(
   const isOpen = health.open !== undefined && health.open.until > at;
   const asked = Math.min(retryAfter ?? 0, longestRetryAfter, breaker.longestOpen);
   const milliseconds = isOpen ? health.open.milliseconds : nextOpening(health, failuresInARow, breaker);
-  const until = isOpen ? health.open.until.getTime() : at.getTime() + milliseconds;
+  // Receivers that failed at the same moment are not all probed at the same moment.
+  const until = isOpen ? health.open.until.getTime() : at.getTime() + Math.round(milliseconds * (1 - jitter * random));
   const untilAsked = Math.max(until, at.getTime() + asked);
   if (milliseconds === 0 && asked === 0) return failing;
   return { ...failing, open: { until: new Date(untilAsked), milliseconds } };

@@ -1,4 +1,5 @@
 import type { IntegrationDirectory, ReceiverSettings } from '../../integrations/directory.ts';
+import type { Random } from '../../runtime/random.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
 import type { WebhookTiming } from '../timing.ts';
 import { afterFailure, afterSuccess, decide, type Failure } from './health.ts';
@@ -11,6 +12,7 @@ export interface VerdictDependencies {
   /** Called when a decision about the receiver is written. */
   readonly wake: (lane: Lane) => void;
   readonly timing: WebhookTiming;
+  readonly random: Random;
   readonly log: WebhookLog;
   readonly observer: WebhookObserver;
 }
@@ -29,7 +31,7 @@ export interface Verdicts {
 const savedAtOnce = 100;
 
 export function createVerdicts(dependencies: VerdictDependencies): Verdicts {
-  const { health: store, integrations, wake, timing, log, observer } = dependencies;
+  const { health: store, integrations, wake, timing, random, log, observer } = dependencies;
   const unsaved = new Set<Lane>();
 
   const write = (lane: Lane, writing: Promise<unknown>): void => {
@@ -89,7 +91,7 @@ export function createVerdicts(dependencies: VerdictDependencies): Verdicts {
       unsaved.add(lane);
       const before = healthUnder(lane, receiver.settingsRevision);
       if (before === undefined) return;
-      const after = afterFailure(before, failure, retryAfter, timing);
+      const after = afterFailure(before, failure, retryAfter, timing, random.fraction());
       lane.health = after;
       if (after.open !== undefined && (before.open === undefined || before.open.until <= at)) {
         observer.breakerOpened();

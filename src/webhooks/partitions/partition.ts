@@ -1,15 +1,10 @@
+import type { ValueSpan } from '../../db/pages.ts';
+
 /**
  * A partition is a 64th of all integrations: those whose ids, which are random, begin with the same six bits. Each is
  * held by one process. The number never changes, because processes of two releases may run side by side.
  */
 export const partitionCount = 64;
-
-/** Some ids of integrations: from the first, inclusive, to before the second. */
-export interface IdSpan {
-  readonly from: string;
-  /** Undefined for the last partition. */
-  readonly before: string | undefined;
-}
 
 /** The partition of an integration. */
 export function partitionOf(integrationId: string): number {
@@ -18,7 +13,7 @@ export function partitionOf(integrationId: string): number {
 }
 
 /** The ids of partitions, in as few spans as possible. */
-export function spansOf(partitions: Iterable<number>): IdSpan[] {
+export function spansOf(partitions: Iterable<number>): ValueSpan[] {
   const spans: { first: number; last: number }[] = [];
   for (const partition of [...partitions].sort((a, b) => a - b)) {
     const span = spans.at(-1);

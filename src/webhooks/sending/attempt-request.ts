@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { AnswerTooLongError } from './answer-limit.ts';
 import { keepHeaders } from './response-headers.ts';
-import { sendErrorOf, type SendError } from './send-error.ts';
+import { sendErrorOf, type NotSent, type SendError } from './send-error.ts';
 
 /** The most informational responses before the final one. */
 const maxInformational = 16;
@@ -10,7 +10,7 @@ const maxInformational = 16;
 export interface SendResult {
   readonly status: number | undefined;
   /** Why there was no answer, or only a part of it. Always set if there is no status. */
-  readonly error: SendError | undefined;
+  readonly error: SendError | NotSent | undefined;
   /** Headers of the response, by lower-case name; bounded. */
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of the response's body. */

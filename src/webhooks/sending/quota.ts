@@ -13,11 +13,20 @@ export interface Quota {
   giveBack(): void;
   /** The request of a reserved place begins. */
   begin(): { end(): void };
+  /**
+   * A request could not be sent, because this machine has no free file descriptor. Fewer requests are in progress from
+   * then on, and with each that ends one more.
+   * @returns whether it is the first one in a second
+   */
+  shrink(): boolean;
   /** How many requests to one receiver can be in progress. */
   share(): number;
 }
 
 const slowMs = 1_000;
+const shrinkMs = 1_000;
+/** Milliseconds for which nothing begins after a request that could not be sent. */
+const pauseMs = 100;
 
 export function createQuota(
   { perReceiver, inAll, withSlow }: Pick<WebhookLimits, 'perReceiver' | 'inAll' | 'withSlow'>,
@@ -25,6 +34,11 @@ export function createQuota(
 ): Quota {
   let reserved = 0;
   let slow = 0;
+  /** The most requests in progress, with those to receivers that take longer. */
+  let most = withSlow;
+  /** On the monotonic clock. */
+  let pausedUntil = -Infinity;
+  let shrunkAt = -Infinity;
   /** Requests and when they began, the oldest first. */
   const fast = new Map<object, number>();
   const age = (): void => {
@@ -38,7 +52,8 @@ export function createQuota(
   return {
     hasRoom() {
       age();
-      return reserved + fast.size < inAll && reserved + fast.size + slow < withSlow;
+      const active = reserved + fast.size;
+      return active < inAll && active + slow < most && clock.monotonic() >= pausedUntil;
     },
     take() {
       reserved += 1;
@@ -53,8 +68,17 @@ export function createQuota(
       return {
         end() {
           if (!fast.delete(request)) slow -= 1;
+          most = Math.min(most + 1, withSlow);
         },
       };
+    },
+    shrink() {
+      const now = clock.monotonic();
+      pausedUntil = now + pauseMs;
+      if (now - shrunkAt < shrinkMs) return false;
+      shrunkAt = now;
+      most = Math.max(1, Math.floor((reserved + fast.size + slow) / 2));
+      return true;
     },
     // Many slow requests are signs of many receivers that do not answer. Each then gets less.
     share: () => Math.max(1, Math.floor(perReceiver * Math.min(1, (inAll - slow / 4) / inAll))),

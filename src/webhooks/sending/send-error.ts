@@ -15,12 +15,18 @@ export type SendError =
   | 'aborted'
   | 'other';
 
-const byCode: Readonly<Record<string, SendError>> = {
+/** This machine could not open a connection, which says nothing about the receiver. */
+export type NotSent = 'not-sent';
+
+const byCode: Readonly<Record<string, SendError | NotSent>> = {
   TARGET_REFUSED: 'target-refused',
   ATTEMPT_TIMEOUT: 'timeout',
   ATTEMPT_ABORTED: 'aborted',
   UND_ERR_DESTROYED: 'aborted',
   UND_ERR_CLOSED: 'aborted',
+  // There is no free file descriptor, for this process or for the whole machine.
+  EMFILE: 'not-sent',
+  ENFILE: 'not-sent',
   ENOTFOUND: 'name-not-found',
   EAI_AGAIN: 'name-not-found',
   EAI_NODATA: 'name-not-found',
@@ -51,7 +57,7 @@ const byCode: Readonly<Record<string, SendError>> = {
 };
 
 /** Names an error of undici, a socket, TLS or this service. Its message is not stored, because it can quote the URL. */
-export function sendErrorOf(error: unknown): SendError {
+export function sendErrorOf(error: unknown): SendError | NotSent {
   for (const code of codesOf(error)) {
     const word = byCode[code];
     if (word !== undefined) return word;
