@@ -1,6 +1,9 @@
 import config, { reporters } from './jest.config.mjs';
 
-/** The tests that start the service, its database or a browser as processes, upgrade old data, or install the package. */
+/**
+ * The tests that take longer. They start the service, its database or a browser as processes, upgrade old data, install
+ * the package, send generated requests, or repeat every write whose answer was lost.
+ */
 export default {
   ...config,
   reporters,

@@ -77,6 +77,8 @@ export interface AuthenticationOptions {
 const cacheMs = 5_000;
 /** Minimum time between two writes of a key's last use, in milliseconds. */
 const touchMs = 60_000;
+/** How many keys. `max` would reserve the memory of all of them at once. */
+const remembered = { maxSize: 10_000, sizeCalculation: () => 1 };
 const keyForm = /^pgw_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 
 export function createAuthentication(options: AuthenticationOptions): Authentication {
@@ -89,14 +91,14 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     tags: undefined,
   };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
-  const lookUps = new LRUCache<string, LookUp>({ max: 10_000 });
+  const lookUps = new LRUCache<string, LookUp>(remembered);
   /**
    * Keys that were verified recently, by the hash of the whole token, so that neither memory nor timing reveals the
    * token.
    */
-  const verified = new LRUCache<string, CurrentKey>({ max: 10_000 });
+  const verified = new LRUCache<string, CurrentKey>(remembered);
   /** The ids of keys that were verified. */
-  const trusted = new LRUCache<string, true>({ max: 10_000 });
+  const trusted = new LRUCache<string, true>(remembered);
   /** Number of removals from the cache. */
   let forgotten = 0;
   const touched = new LRUCache<string, true>({ max: 10_000, ttl: touchMs });

@@ -53,11 +53,14 @@ export async function ensureIndexes(
   declarations: readonly CollectionIndexes[],
   building?: IndexName,
 ): Promise<DeclaredIndex[]> {
+  const found = await read(() => db.listCollections({}, { nameOnly: true }).toArray());
+  const existing = new Set(found.map(({ name }) => name));
   const missing = declarations.map(async ({ collection, indexes }) => {
-    const present = await indexNames(db, collection);
+    const exists = existing.has(collection);
+    const present = exists ? await indexNames(db, collection) : new Set();
     const absent = indexes.filter(({ name }) => !present.has(name));
     const hasDocuments =
-      absent.length > 0 && (await read(() => db.collection(collection).findOne({}, onlyId))) !== null;
+      exists && absent.length > 0 && (await read(() => db.collection(collection).findOne({}, onlyId))) !== null;
     const isLeft = (name: string): boolean => building?.collection === collection && building.index === name;
     const now = indexes.filter(({ name }) => (!hasDocuments || present.has(name)) && !isLeft(name));
     if (now.length > 0) await createTogether(db, collection, now);

@@ -30,7 +30,7 @@ const maxKeys = 10_000;
 type ByHour = Map<number, number>;
 
 export function createKeptBytes({ perKey, perProcess, monotonic }: KeptBytesOptions): KeptBytes {
-  const keys = new LRUCache<string, ByHour>({ max: maxKeys });
+  const keys = new LRUCache<string, ByHour>({ maxSize: maxKeys, sizeCalculation: () => 1 });
   const all: ByHour = new Map();
 
   /** @returns seconds until there is room; 0 if there is room now */

@@ -31,13 +31,16 @@ function createTimestamp(now: () => number = Date.now): () => string {
   };
 }
 
+let standardOutput: DestinationStream | undefined;
+
 /** Standard output, written in batches, because a system call for each request would be a tenth of its cost. */
 function bufferedOutput(): DestinationStream {
+  if (standardOutput !== undefined) return standardOutput;
   const output = pino.destination({ fd: 1, sync: true, minLength: 4096, periodicFlush: 200 });
   process.on('exit', () => {
     output.flushSync();
   });
-  return output;
+  return (standardOutput = output);
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Answer, TestService } from '../support/service.ts';
 
 /**
  * Operations that write, on a database that applies the write but loses the answer. Operations on prompts alone are in
- * test/prompts/prompt-lost-answers.test.ts.
+ * test/prompts/prompt-lost-answers.system.test.ts.
  */
 let proxy: LossyProxy;
 let harness: InvokeHarness;
