@@ -77,9 +77,12 @@ const generators: readonly Generator[] = [
   {
     name: 'openapi-python-client',
     version: '0.29.1',
+    needs: 'content_type_overrides: {application/jsonl: text/plain}',
     async generate(place) {
       const python = await installPython(place, `openapi-python-client==${this.version}`);
-      await place.write('settings.json', '{ "post_hooks": [] }');
+      // Lines of JSON are a text to it.
+      const overrides = { 'application/jsonl': 'text/plain' };
+      await place.write('settings.json', JSON.stringify({ post_hooks: [], content_type_overrides: overrides }));
       const program = path.join(path.dirname(python), 'openapi-python-client');
       const settings = ['--config', 'settings.json', '--meta', 'none', '--fail-on-warning'];
       await place.run(program, ['generate', '--path', 'openapi.json', '--output-path', 'client', ...settings]);
