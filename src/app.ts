@@ -4,6 +4,8 @@ import { eventTypes } from '../generated/events.ts';
 import document from '../generated/openapi.json' with { type: 'json' };
 import { apiKeyIndexes, type ApiKeyStore } from './api-keys/api-key-store.ts';
 import { createApiKeyFeature } from './api-keys/feature.ts';
+import { auditIndexes } from './audit/audit-store.ts';
+import { createAuditFeature } from './audit/feature.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { catalogIndexes, createCatalog, createLocationFeature } from './catalog/feature.ts';
 import type { Config } from './config/config.ts';
@@ -138,6 +140,7 @@ export const indexes: readonly CollectionIndexes[] = [
   webhookIndexes,
   statisticsIndexes,
   priceIndexes,
+  auditIndexes,
 ].flat();
 
 /** Connects the features with each other, and all of them with HTTP. */
@@ -213,6 +216,7 @@ export function createApp(dependencies: AppDependencies): App {
     retentionMs: config.limits.testRunRetentionMs,
   });
   const { testRuns } = testRunFeature;
+  const audit = createAuditFeature(database, indexes);
   const compatible = createCompatibleFeature({ prompts, planner, prepare, providers, timeoutMs, clock });
 
   const locationFeature = createLocationFeature(basis);
@@ -253,6 +257,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...compatible.operations,
     ...apiKeyFeature.operations,
     ...sessionFeature.operations,
+    ...audit.operations,
     ...locationFeature.operations,
     ...catalog.operations,
     ...orders.operations,
@@ -364,7 +369,7 @@ export function createApp(dependencies: AppDependencies): App {
     sessions,
     storedSecrets,
     chores: [
-      ...[promptFeature, invocationFeature, testRunFeature, orders, integrationFeature, costs].flatMap(
+      ...[promptFeature, invocationFeature, testRunFeature, orders, integrationFeature, costs, audit].flatMap(
         ({ chores }): readonly Chore[] => chores,
       ),
       { name: 'expired documents', everyMs: 60_000, run: createExpiry({ database, indexes, now: clock.now }) },

@@ -28,7 +28,7 @@ export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOpera
       const { name, scopes, limits } = body;
       const expiresAt = toInstant(body.expires_at);
       const request = { name, scopes, expiresAt, limits: limits ?? undefined };
-      const { record, key } = await apiKeys.create(request, context.principal);
+      const { record, key } = await apiKeys.create(request, context);
       return {
         status: 201,
         headers: { Location: `${path}/${record.id}` },
@@ -47,12 +47,12 @@ export function apiKeyOperations(apiKeys: ApiKeys, version: string): ApiKeyOpera
       const { status: _, last_used_at: __, ...fixed } = apiKeyFields.others(body) as Partial<Schemas['ApiKey']>;
       const precondition = (present: StoredApiKey): boolean =>
         ifMatchRevision(headers['If-Match'], present) && requireUnchanged(fixed, toApiKey(present));
-      const key = await apiKeys.change(id, apiKeyFields.readChange(body), context.principal, precondition);
+      const key = await apiKeys.change(id, apiKeyFields.readChange(body), precondition, context);
       return { status: 200, headers: { ETag: etagOf(key) }, body: toApiKey(key) };
     },
     async revokeApiKey({ path: { id }, query: { descendants = 'keep' }, headers, context }) {
       const precondition = (present: StoredApiKey): boolean => ifMatchRevision(headers['If-Match'], present);
-      const revoked = await apiKeys.revoke(id, context.principal, descendants, precondition);
+      const revoked = await apiKeys.revoke(id, descendants, precondition, context);
       const { key, revokedDescendants, activeDescendants } = revoked;
       return {
         status: 200,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Collection, Filter } from 'mongodb';
+import type { Collection, Filter, UpdateFilter } from 'mongodb';
+import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../db/audit.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase } from '../db/pages.ts';
 import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
@@ -9,23 +10,36 @@ import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { apiKeyFields, type ApiKeyChange, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
 
 export interface ApiKeyStore {
-  /** False if a key with this id already exists. */
-  insert(key: NewApiKey): Promise<boolean>;
+  /** False if a key with this id already exists. @param entry undefined for the key that the first start creates */
+  insert(key: NewApiKey, entry: AuditEntry | undefined): Promise<boolean>;
   find(id: string): Promise<StoredApiKey | undefined>;
   /** Newest first. @param status only those that have it at this time */
   list(status: ApiKeyStatus | undefined, at: Date): Listing<StoredApiKey>;
   isEmpty(): Promise<boolean>;
   /** @throws {ProblemError} precondition-failed */
-  change(id: string, change: ApiKeyChange, precondition: Precondition<StoredApiKey>): Promise<StoredApiKey | undefined>;
+  change(
+    id: string,
+    change: ApiKeyChange,
+    precondition: Precondition<StoredApiKey>,
+    record: RecordChange,
+  ): Promise<StoredApiKey | undefined>;
   /** Sets the time of revocation, once. @throws {ProblemError} precondition-failed unless it is already revoked */
-  revoke(id: string, at: Date, precondition?: Precondition<StoredApiKey>): Promise<StoredApiKey | undefined>;
+  revoke(
+    id: string,
+    at: Date,
+    record: RecordChange,
+    precondition?: Precondition<StoredApiKey>,
+  ): Promise<StoredApiKey | undefined>;
   /** Revokes some of a key's descendants. @returns their ids; empty if all are revoked */
-  revokeDescendants(id: string, at: Date): Promise<string[]>;
+  revokeDescendants(id: string, at: Date, record: RecordChange): Promise<string[]>;
   /** Number of a key's descendants that are neither revoked nor expired. */
   countActiveDescendants(id: string, at: Date): Promise<number>;
   /** Moves the last use forward; never creates a deleted key again. */
   touch(id: string, at: Date): Promise<void>;
 }
+
+/** Creates the record of a change. */
+export type RecordChange = (before: StoredApiKey, after: StoredApiKey) => AuditEntry;
 
 type ApiKeyDocument = StampedDocument & Document<typeof apiKeyFields.table>;
 
@@ -36,6 +50,7 @@ export const apiKeyIndexes: CollectionIndexes = {
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { ancestors: 1, _id: 1 }, name: 'ancestors_1__id_1' },
+    auditIndex,
   ],
 };
 
@@ -52,9 +67,9 @@ export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
 
   return {
     find,
-    async insert(key) {
+    async insert(key, entry) {
       const document = apiKeyFields.toDocument({ ...key, lastUsedAt: undefined, revokedAt: undefined });
-      return (await insertOnce(keys, document)).outcome === 'done';
+      return (await insertOnce(keys, { ...document, ...firstAudit(entry) })).outcome === 'done';
     },
     list: (status, at) =>
       listByTime({
@@ -66,38 +81,46 @@ export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
     async isEmpty() {
       return (await read(() => keys.findOne({}, { projection: { _id: 1 } }))) === null;
     },
-    async change(id, change, precondition) {
+    async change(id, change, precondition, record) {
       for (;;) {
         const key = await find(id);
         if (key === undefined) return undefined;
         requireMatch(key, precondition);
         const next = { ...key, ...change };
         if (isDeepStrictEqual(next, key)) return key;
-        const update = apiKeyFields.toUpdate(change);
+        const update = { ...apiKeyFields.toUpdate(change), $push: pushAudit(record(key, next)) };
         const changed = await compareAndSet(keys, { id, revision: key.revision, change: update });
         if (changed.outcome === 'done') return { ...next, revision: changed.revision };
       }
     },
-    async revoke(id, at, precondition = () => true) {
+    async revoke(id, at, record, precondition = () => true) {
       for (;;) {
         const key = await find(id);
         if (key === undefined || key.revokedAt !== undefined) return key;
         requireMatch(key, precondition);
-        const change = { $set: { revoked_at: at } };
+        const next = { ...key, revokedAt: at };
+        const change = { $set: { revoked_at: at }, $push: pushAudit(record(key, next)) };
         const revoked = await compareAndSet(keys, { id, revision: key.revision, change });
-        if (revoked.outcome === 'done') return { ...key, revision: revoked.revision, revokedAt: at };
+        if (revoked.outcome === 'done') return { ...next, revision: revoked.revision };
       }
     },
-    async revokeDescendants(id, at) {
+    async revokeDescendants(id, at, record) {
       const active: Filter<ApiKeyDocument> = { ancestors: id, revoked_at: { $exists: false } };
-      const options = { projection: { _id: 1 }, limit: revokedAtOnce };
-      const ids = (await read(() => keys.find(active, options).toArray())).map(({ _id }) => _id);
-      if (ids.length === 0) return [];
-      // A repetition matches nothing, so the revision is incremented once.
-      const unrevoked: Filter<ApiKeyDocument> = { _id: { $in: ids }, revoked_at: { $exists: false } };
-      const change = { $set: { revoked_at: at }, $inc: { revision: 1 } };
-      await writeIdempotently(() => keys.updateMany(unrevoked, change));
-      return ids;
+      const found = await read(() => keys.find(active, { limit: revokedAtOnce }).toArray());
+      if (found.length === 0) return [];
+      const updates = found.map(fromDocument).map((key) => ({
+        updateOne: {
+          // A repetition matches nothing, so it is revoked and recorded once.
+          filter: { _id: key.id, revoked_at: { $exists: false } } as Filter<ApiKeyDocument>,
+          update: {
+            $set: { revoked_at: at },
+            $inc: { revision: 1 },
+            $push: pushAudit(record(key, { ...key, revokedAt: at })),
+          } as UpdateFilter<ApiKeyDocument>,
+        },
+      }));
+      await writeIdempotently(() => keys.bulkWrite(updates, { ordered: false }));
+      return found.map(({ _id }) => _id);
     },
     async countActiveDescendants(id, at) {
       return await read(() => keys.countDocuments({ ancestors: id, ...having('active', at) }));

@@ -1,10 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
+import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
 import type { Scope } from '../../generated/operations.ts';
 import type { Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Listing } from '../lists/listing.ts';
-import type { ApiKeyChange, ApiKeyStatus, NewApiKey, StoredApiKey } from './api-key.ts';
-import type { ApiKeyStore } from './api-key-store.ts';
+import { apiKeyFields, type ApiKeyChange, type ApiKeyStatus, type NewApiKey, type StoredApiKey } from './api-key.ts';
+import type { ApiKeyStore, RecordChange } from './api-key-store.ts';
 import { unauthenticated } from './unauthenticated.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
@@ -29,6 +30,11 @@ export interface ActingKey {
   readonly reach?: object | undefined;
 }
 
+/** The request by which a key creates, changes or revokes another. */
+interface KeyAuthor extends Author {
+  readonly principal: Author['principal'] & ActingKey;
+}
+
 /** A revoked key, with the numbers of its descendants. */
 export interface RevokedApiKey {
   readonly key: StoredApiKey;
@@ -49,7 +55,7 @@ export interface ApiKeys {
    */
   create(
     request: Pick<NewApiKey, 'name' | 'scopes' | 'expiresAt' | 'limits'>,
-    maker: ActingKey,
+    author: KeyAuthor,
   ): Promise<CreatedApiKey>;
   describe(acting: ActingKey): Promise<{ readonly expiresAt: Date | undefined; readonly isAdministrator: boolean }>;
   /** @throws {ProblemError} api-key-not-found */
@@ -64,8 +70,8 @@ export interface ApiKeys {
   change(
     id: string,
     change: ApiKeyChange,
-    changer: ActingKey,
     precondition: Precondition<StoredApiKey>,
+    author: KeyAuthor,
   ): Promise<StoredApiKey>;
   /**
    * Revokes a key, and its descendants if asked to; revoking it again changes nothing.
@@ -73,9 +79,9 @@ export interface ApiKeys {
    */
   revoke(
     id: string,
-    revoker: ActingKey,
     descendants: 'keep' | 'revoke',
     precondition: Precondition<StoredApiKey>,
+    author: KeyAuthor,
   ): Promise<RevokedApiKey>;
 }
 
@@ -90,6 +96,8 @@ export interface ApiKeysOptions {
    */
   readonly onChanged?: (ids: ReadonlySet<string>) => void;
 }
+
+const audited: AuditedKind<StoredApiKey> = { type: 'api_key', show: apiKeyFields.show };
 
 /** The longest chain of keys that were created by one another, because each key stores the chain. */
 const maxAncestors = 16;
@@ -119,10 +127,16 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
     stored?.ancestors.includes(target.id) !== true &&
     (target.ancestors.includes(changer.keyId) || isAdministrator(changer, stored));
 
-  const revokeDescendants = async (id: string): Promise<number> => {
+  const recordBy =
+    (author: Author, at: Date): RecordChange =>
+    (before, after) =>
+      auditEntry(author, audited, { at, before, after });
+
+  const revokeDescendants = async (id: string, author: Author): Promise<number> => {
     let count = 0;
     for (;;) {
-      const revoked = await store.revokeDescendants(id, clock.now());
+      const at = clock.now();
+      const revoked = await store.revokeDescendants(id, at, recordBy(author, at));
       if (revoked.length === 0) return count;
       onChanged?.(new Set(revoked));
       count += revoked.length;
@@ -130,7 +144,8 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
   };
 
   return {
-    async create({ name, scopes, expiresAt, limits }, maker) {
+    async create({ name, scopes, expiresAt, limits }, author) {
+      const maker = author.principal;
       const lacking = scopes.filter((scope) => !maker.scopes.has(scope));
       if (lacking.length > 0) {
         throw new ProblemError('insufficient-scope', {
@@ -152,18 +167,20 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
         );
       }
       const { key, id, secretHash } = mintKey(random.uuid());
-      const record = { id, name, scopes, secretHash, createdAt, expiresAt: expiresAt ?? end, ancestors, limits };
-      await store.insert(record);
+      const made = { id, name, scopes, secretHash, createdAt, expiresAt: expiresAt ?? end, ancestors, limits };
+      const record = { ...made, revision: 1, lastUsedAt: undefined, revokedAt: undefined };
+      await store.insert(made, auditEntry(author, audited, { at: createdAt, after: record }));
       try {
         // A revocation with descendants marks the key first and searches for descendants afterwards. So either it finds
         // this new key, or this check finds the mark.
         await readActing(maker);
       } catch (error) {
         // No caller has seen its secret; this only keeps the list correct.
-        await store.revoke(id, clock.now());
+        const at = clock.now();
+        await store.revoke(id, at, recordBy(author, at));
         throw error;
       }
-      return { key, record: { ...record, revision: 1, lastUsedAt: undefined, revokedAt: undefined } };
+      return { key, record };
     },
     async describe(acting) {
       const stored = await readActing(acting);
@@ -177,7 +194,8 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
       if (revokedAt !== undefined) return 'revoked';
       return expiresAt !== undefined && expiresAt <= clock.now() ? 'expired' : 'active';
     },
-    async change(id, change, changer, precondition) {
+    async change(id, change, precondition, author) {
+      const changer = author.principal;
       const stored = await readActing(changer);
       const target = (await store.find(id)) ?? missing();
       if (!mayChange(changer, stored, target)) {
@@ -185,19 +203,21 @@ export function createApiKeys({ store, allScopes, clock, random, onChanged }: Ap
           'A key can change only its descendants. An administrator key can change any key but itself and the keys that led to it.',
         );
       }
-      const key = (await store.change(id, change, precondition)) ?? missing();
+      const key = (await store.change(id, change, precondition, recordBy(author, clock.now()))) ?? missing();
       onChanged?.(new Set([id]));
       return key;
     },
-    async revoke(id, revoker, descendants, precondition) {
+    async revoke(id, descendants, precondition, author) {
+      const revoker = author.principal;
       const stored = await readActing(revoker);
       const target = (await store.find(id)) ?? missing();
       if (!mayRevoke(revoker, stored, target)) {
         throw noAuthority('A key can revoke only itself and its descendants. An administrator key can revoke any key.');
       }
-      const key = (await store.revoke(id, clock.now(), precondition)) ?? missing();
+      const at = clock.now();
+      const key = (await store.revoke(id, at, recordBy(author, at), precondition)) ?? missing();
       onChanged?.(new Set([id]));
-      const revokedDescendants = descendants === 'revoke' ? await revokeDescendants(id) : 0;
+      const revokedDescendants = descendants === 'revoke' ? await revokeDescendants(id, author) : 0;
       return { key, revokedDescendants, activeDescendants: await store.countActiveDescendants(id, clock.now()) };
     },
   };

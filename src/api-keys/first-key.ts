@@ -31,7 +31,7 @@ export async function ensureFirstKey({ store, allScopes, print, clock }: FirstKe
     expiresAt: undefined,
     limits: undefined,
   };
-  const created = await store.insert(record);
+  const created = await store.insert(record, undefined);
   if (!created) {
     print('Another process has just created the administrator key. Use that key; the key above is not valid.');
   }

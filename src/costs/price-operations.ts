@@ -24,16 +24,15 @@ export function priceOperations(prices: Prices): PriceOperations {
       return { status: 200, headers: { ETag: tagOf(price) }, body: showPrice(price) };
     },
     async setPrice({ path: { provider, model }, headers, body, context }) {
-      const { keyId: id, name } = context.principal;
-      const wanted = { provider, model, rates: body.rates.map(readRate), setBy: { id, name } };
-      const { isNew, ...price } = await prices.set(wanted, expectation(headers['If-Match']));
+      const wanted = { provider, model, rates: body.rates.map(readRate) };
+      const { isNew, ...price } = await prices.set(wanted, expectation(headers['If-Match']), context);
       const answer = { headers: { ETag: tagOf(price) }, body: showPrice(price) };
       if (!isNew) return { status: 200, ...answer };
       const Location = `/api/v1/prices/${encodeURIComponent(provider)}/${encodeURIComponent(model)}`;
       return { status: 201, ...answer, headers: { ...answer.headers, Location } };
     },
-    async deletePrice({ path: { provider, model }, headers }) {
-      await prices.remove(provider, model, expectation(headers['If-Match']));
+    async deletePrice({ path: { provider, model }, headers, context }) {
+      await prices.remove(provider, model, expectation(headers['If-Match']), context);
       return { status: 200, body: { ok: true } };
     },
   };

@@ -1,7 +1,8 @@
 import type { Collection } from 'mongodb';
+import { auditIndex, firstAudit, handOverOf, pushAudit, removeAudited, type AuditEntry, type Audited } from '../db/audit.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase } from '../db/pages.ts';
-import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
+import { compareAndSet, insertOnce, read, type StampedDocument } from '../db/writes.ts';
 import { fromRate, toRate } from './money.ts';
 import type { Rate } from './rates.ts';
 
@@ -29,16 +30,16 @@ export interface PriceStore {
    * Writes a price in place of the present one, or of none.
    * @returns undefined if another writer was first
    */
-  put(price: OwnPrice, present: StoredPrice | undefined): Promise<StoredPrice | undefined>;
-  /** Removes a price that has not changed. */
-  remove(present: StoredPrice): Promise<void>;
+  put(price: OwnPrice, present: StoredPrice | undefined, entry: AuditEntry): Promise<StoredPrice | undefined>;
+  /** Removes a price. False if another writer was first. */
+  remove(present: StoredPrice, entry: AuditEntry): Promise<boolean>;
 }
 
 /** Every process keeps all of them in memory. */
 export const mostPrices = 1_000;
 
 /** The id is `<provider>/<model>`. Amounts are decimal digits: dollars for a million tokens. */
-interface PriceDocument extends StampedDocument {
+interface PriceDocument extends StampedDocument, Audited {
   provider: string;
   model: string;
   rates: RateDocument[];
@@ -46,7 +47,7 @@ interface PriceDocument extends StampedDocument {
   set_by: { id: string; name: string };
 }
 
-interface RateDocument {
+export interface RateDocument {
   from?: Date;
   above_input_tokens?: number;
   input: string;
@@ -59,31 +60,37 @@ interface RateDocument {
 
 const collectionName = 'model_prices';
 
-export const priceIndexes: CollectionIndexes = { collection: collectionName, indexes: [] };
+export const priceIndexes: CollectionIndexes = { collection: collectionName, indexes: [auditIndex] };
 
 export function createPriceStore(database: PagedDatabase): PriceStore {
   const prices: Collection<PriceDocument> = database.db.collection(collectionName);
   return {
     async all() {
-      return (await read(() => prices.find({}, { limit: mostPrices }).toArray())).map(fromDocument);
+      const found = await read(() => prices.find({}, { limit: mostPrices }).toArray());
+      return found.filter(({ removed }) => !removed).map(fromDocument);
     },
     async find(provider, model) {
-      const document = await read(() => prices.findOne({ _id: idOf({ provider, model }) }));
-      return document === null ? undefined : fromDocument(document);
+      const id = idOf({ provider, model });
+      const document = await read(() => prices.findOne({ _id: id }));
+      // Its deletion was interrupted. Its id must be free for a new price.
+      if (document?.removed) await handOverOf(database.db, collectionName, id);
+      return document === null || document.removed ? undefined : fromDocument(document);
     },
-    async put(price, present) {
+    async put(price, present, entry) {
       const { _id, ...content } = toDocument(price);
       if (present === undefined) {
-        const { outcome } = await insertOnce(prices, { _id, ...content });
+        const { outcome } = await insertOnce(prices, { _id, ...content, ...firstAudit(entry) });
         return outcome === 'done' ? { ...price, revision: 1 } : undefined;
       }
       const { revision } = present;
-      const written = await compareAndSet(prices, { id: _id, revision, change: { $set: content } });
+      const change = { $set: content, $push: pushAudit(entry) };
+      const written = await compareAndSet(prices, { id: _id, revision, change });
       return written.outcome === 'done' ? { ...price, revision: written.revision } : undefined;
     },
-    async remove(present) {
-      const { revision, setAt } = present;
-      await writeIdempotently(() => prices.deleteOne({ _id: idOf(present), revision, set_at: setAt }));
+    remove(present, entry) {
+      // The revisions of a price that was deleted and set again begin anew.
+      const found = { id: idOf(present), revision: present.revision, where: { set_at: present.setAt } };
+      return removeAudited(database.db, prices, found, entry);
     },
   };
 }
@@ -97,19 +104,24 @@ function toDocument({ provider, model, rates, setAt, setBy }: OwnPrice): Omit<Pr
     _id: idOf({ provider, model }),
     provider,
     model,
-    rates: rates.map(({ from, aboveInputTokens, ...amounts }) => ({
-      ...(from !== undefined && { from }),
-      ...(aboveInputTokens !== undefined && { above_input_tokens: aboveInputTokens }),
-      input: fromRate(amounts.input),
-      cached_input: fromRate(amounts.cachedInput),
-      cache_write: fromRate(amounts.cacheWrite),
-      cache_write_1h: fromRate(amounts.cacheWrite1h),
-      output: fromRate(amounts.output),
-      call: fromRate(amounts.call),
-    })),
+    rates: toRateDocuments(rates),
     set_at: setAt,
     set_by: { id: setBy.id, name: setBy.name },
   };
+}
+
+/** Rates with amounts as decimal digits. */
+export function toRateDocuments(rates: readonly Rate[]): RateDocument[] {
+  return rates.map(({ from, aboveInputTokens, ...amounts }) => ({
+    ...(from !== undefined && { from }),
+    ...(aboveInputTokens !== undefined && { above_input_tokens: aboveInputTokens }),
+    input: fromRate(amounts.input),
+    cached_input: fromRate(amounts.cachedInput),
+    cache_write: fromRate(amounts.cacheWrite),
+    cache_write_1h: fromRate(amounts.cacheWrite1h),
+    output: fromRate(amounts.output),
+    call: fromRate(amounts.call),
+  }));
 }
 
 function fromDocument({ provider, model, rates, set_at, set_by, revision }: PriceDocument): StoredPrice {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { auditEntry, keyOf as apiKeyOf, type AuditedKind, type Author } from '../audit/author.ts';
 import type { components } from '../../generated/types.ts';
 import { changeTime } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
@@ -8,7 +9,7 @@ import type { GenerateRequest, Usage } from '../providers/language-model.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { showMoney, type NanoDollars } from './money.ts';
-import { mostPrices, type OwnPrice, type PriceStore, type StoredPrice } from './price-store.ts';
+import { mostPrices, toRateDocuments, type OwnPrice, type PriceStore, type StoredPrice } from './price-store.ts';
 import { findTablePrice, type TablePrice } from './price-table.ts';
 import { costOf, type Rate } from './rates.ts';
 
@@ -65,9 +66,13 @@ export interface Prices {
    * Sets the operator's price of a model, in place of the one before.
    * @throws {ProblemError} price-not-found, too-many-prices, and what the precondition throws
    */
-  set(price: Omit<OwnPrice, 'setAt'>, precondition: PricePrecondition): Promise<EffectivePrice & { isNew: boolean }>;
+  set(
+    price: Omit<OwnPrice, 'setAt' | 'setBy'>,
+    precondition: PricePrecondition,
+    author: Author,
+  ): Promise<EffectivePrice & { isNew: boolean }>;
   /** @throws {ProblemError} price-not-found, and what the precondition throws */
-  remove(provider: string, model: string, precondition: PricePrecondition): Promise<void>;
+  remove(provider: string, model: string, precondition: PricePrecondition, author: Author): Promise<void>;
   /** Reads what other processes have set. @throws {ProblemError} database-unavailable */
   refresh(): Promise<void>;
 }
@@ -83,6 +88,15 @@ export interface PricesOptions {
 
 /** How often each process reads the prices that others have set, in milliseconds. */
 export const refreshEveryMs = 4_000;
+
+const audited: AuditedKind<OwnPrice & { readonly id: string }> = {
+  type: 'price',
+  show: ({ rates }) => ({ rates: toRateDocuments(rates) }),
+};
+
+function withId(price: OwnPrice): OwnPrice & { readonly id: string } {
+  return { ...price, id: keyOf(price) };
+}
 
 export function createPrices({ store, providers, clock }: PricesOptions): Prices {
   let own: ReadonlyMap<string, StoredPrice> | undefined;
@@ -159,7 +173,7 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
         ({ place }) => ({ at: 0, id: place }),
       );
     },
-    async set(price, precondition) {
+    async set(price, precondition, author) {
       const { provider, model } = price;
       requireProvider(provider);
       const rates = inOrder(price.rates);
@@ -168,22 +182,27 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
         precondition(priceWith(provider, model, present));
         if (present === undefined && (await store.all()).length >= mostPrices) throw tooMany();
         const setAt = present === undefined ? clock.now() : changeTime(present.setAt, clock.now());
-        const written = await store.put({ ...price, rates, setAt }, present);
+        const next = { ...price, rates, setAt, setBy: apiKeyOf(author) };
+        const change = { at: setAt, after: withId(next), ...(present && { before: withId(present) }) };
+        const written = await store.put(next, present, auditEntry(author, audited, change));
         if (written === undefined) continue;
         await refresh();
         return { ...priceWith(provider, model, written), isNew: present === undefined };
       }
     },
-    async remove(provider, model, precondition) {
+    async remove(provider, model, precondition, author) {
       requireProvider(provider);
-      const found = await store.find(provider, model);
-      if (found === undefined) {
-        throw new ProblemError('price-not-found', {
-          detail: `No price of your own is set for the model "${model}" of the provider "${provider}".`,
-        });
+      for (let isRemoved = false; !isRemoved;) {
+        const found = await store.find(provider, model);
+        if (found === undefined) {
+          throw new ProblemError('price-not-found', {
+            detail: `No price of your own is set for the model "${model}" of the provider "${provider}".`,
+          });
+        }
+        precondition(priceWith(provider, model, found));
+        const entry = auditEntry(author, audited, { at: clock.now(), before: withId(found) });
+        isRemoved = await store.remove(found, entry);
       }
-      precondition(priceWith(provider, model, found));
-      await store.remove(found);
       await refresh();
     },
   };

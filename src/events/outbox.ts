@@ -63,9 +63,9 @@ export function fromOutboxDocuments(documents: readonly OutboxDocument[]): Outbo
   }));
 }
 
-/** The part of an update that announces these events. */
-export function pushEvents(entries: readonly OutboxEntry[]): { $push?: { outbox: { $each: OutboxDocument[] } } } {
-  return entries.length === 0 ? {} : { $push: { outbox: { $each: toOutboxDocuments(entries) } } };
+/** What an update pushes to announce these events. */
+export function pushEvents(entries: readonly OutboxEntry[]): { outbox?: { $each: OutboxDocument[] } } {
+  return entries.length === 0 ? {} : { outbox: { $each: toOutboxDocuments(entries) } };
 }
 
 /** Passes waiting events to the delivery engine. */

@@ -46,6 +46,7 @@ export interface RequestNotes {
 
 /** Information about the request in addition to its contract input. */
 export interface RequestContext {
+  readonly operationId: OperationId;
   readonly requestId: string;
   /** Path of the URL, as it was sent. */
   readonly path: string;

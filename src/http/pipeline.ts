@@ -213,6 +213,7 @@ function createSteps(
     const cancelOnHangUp = key === undefined;
     const handle = async (resourceId?: string): Promise<HandlerResult> => {
       const context = new LazyRequestContext({
+        operationId,
         request,
         response,
         requestId,

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { RequestMemory } from '../limits/memory-budget.ts';
 import { hangUpSignal } from './caller-gone.ts';
 import type { EventSource, EventStreams, StartedStream } from './event-streams.ts';
+import type { OperationId } from '../../generated/operations.ts';
 import type { Caller, Principal, RequestContext, RequestNotes } from './operation.ts';
 import { problemDetails } from './problem-response.ts';
 
@@ -30,6 +31,7 @@ function tracestateOf(headers: IncomingHttpHeaders): string | undefined {
 }
 
 export interface RequestContextOptions {
+  readonly operationId: OperationId;
   readonly request: IncomingMessage & Caller;
   readonly response: ServerResponse;
   readonly requestId: string;
@@ -58,6 +60,10 @@ export class LazyRequestContext implements RequestContext {
   constructor(options: RequestContextOptions) {
     this.#options = options;
     this.#resourceId = options.resourceId;
+  }
+
+  get operationId(): OperationId {
+    return this.#options.operationId;
   }
 
   get requestId(): string {

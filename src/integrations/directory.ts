@@ -74,7 +74,7 @@ export function createIntegrationDirectory(store: IntegrationStore, secrets: Sec
       if (integration?.settingsRevision !== settingsRevision || integration.status !== 'active') return false;
       const edited = edit(integration);
       if (edited === undefined) return true;
-      if ((await store.replace(edited, 'service')) !== undefined) return true;
+      if ((await store.replace(edited, undefined)) !== undefined) return true;
     }
   };
 

@@ -81,7 +81,7 @@ export function integrationOperations(
       const isMade = secret === undefined && !unsigned;
       const content = { ...integrationFields.readNew(body), headers };
       const key = isMade ? generateSecret() : secret;
-      const integration = await integrations.create(content, key, context.resourceId);
+      const integration = await integrations.create(content, key, context.resourceId, context);
       integrations.requireReadable(integration);
       // An earlier attempt may have stored another secret.
       const issued = isMade ? integrations.secretOf(integration) : undefined;
@@ -114,7 +114,7 @@ export function integrationOperations(
       integrations.requireReadable(integration);
       return await answer(integration);
     },
-    async updateIntegration({ path, headers, body }) {
+    async updateIntegration({ path, headers, body, context }) {
       const change = { ...integrationFields.readChange(body), headers: body.headers };
       const fixed = Object.entries(integrationFields.others(body)).filter(([name]) => !uncompared.has(name));
       const shown = (present: Integration): object =>
@@ -129,31 +129,32 @@ export function integrationOperations(
           path.id,
           change,
           (present) => isMatch(present) && requireUnchanged(Object.fromEntries(fixed), shown(present)),
+          context,
         ),
       );
     },
-    async deleteIntegration({ path, headers }) {
-      await integrations.remove(path.id, matches(headers));
+    async deleteIntegration({ path, headers, context }) {
+      await integrations.remove(path.id, matches(headers), context);
       return { status: 200, body: { ok: true } };
     },
-    async pauseIntegration({ path, headers }) {
-      return await answer(await integrations.pause(path.id, matches(headers)));
+    async pauseIntegration({ path, headers, context }) {
+      return await answer(await integrations.pause(path.id, matches(headers), context));
     },
-    async enableIntegration({ path, headers }) {
-      return await answer(await integrations.enable(path.id, matches(headers)));
+    async enableIntegration({ path, headers, context }) {
+      return await answer(await integrations.enable(path.id, matches(headers), context));
     },
-    async beginSecretRotation({ path, headers: conditions, body }) {
+    async beginSecretRotation({ path, headers: conditions, body, context }) {
       const issued = body?.secret === undefined ? generateSecret() : undefined;
       const secret = body?.secret ?? issued ?? '';
-      const integration = await integrations.beginRotation(path.id, secret, matches(conditions));
+      const integration = await integrations.beginRotation(path.id, secret, matches(conditions), context);
       const { status, headers, body: shown } = await answer(integration);
       return { status, headers, body: { ...shown, ...shownOnce(issued) } };
     },
-    async finishSecretRotation({ path, headers, body: { rotation_id } }) {
-      return await answer(await integrations.finishRotation(path.id, rotation_id, matches(headers)));
+    async finishSecretRotation({ path, headers, body: { rotation_id }, context }) {
+      return await answer(await integrations.finishRotation(path.id, rotation_id, matches(headers), context));
     },
-    async cancelSecretRotation({ path, headers }) {
-      return await answer(await integrations.cancelRotation(path.id, matches(headers)));
+    async cancelSecretRotation({ path, headers, context }) {
+      return await answer(await integrations.cancelRotation(path.id, matches(headers), context));
     },
   };
 }

@@ -1,7 +1,8 @@
 import type { Collection, Filter } from 'mongodb';
+import { auditIndex, firstAudit, pushAudit, removeAudited, type Audited, type AuditEntry } from '../db/audit.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase } from '../db/pages.ts';
-import { compareAndSet, insertOnce, read, writeIdempotently, type StampedDocument } from '../db/writes.ts';
+import { compareAndSet, insertOnce, read, type StampedDocument } from '../db/writes.ts';
 import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
 import { integrationFields } from './integration.ts';
@@ -15,23 +16,22 @@ export interface Subscription {
   readonly locationIds: readonly string[] | undefined;
 }
 
-/** The writer: an operator, whose change resets the counts of failures, or the service. */
-export type Author = 'operator' | 'service';
-
 export interface IntegrationStore {
   /** False if an integration with this id already exists. */
-  insert(integration: NewIntegration): Promise<boolean>;
+  insert(integration: NewIntegration, entry: AuditEntry): Promise<boolean>;
   find(id: string): Promise<Integration | undefined>;
   findMany(ids: readonly string[]): Promise<Integration[]>;
   /** Newest first. @param status only those that have it */
   list(status: IntegrationStatus | undefined): Listing<Integration>;
   /**
-   * Writes the integration if the stored one still has its revision. @returns the written integration; undefined if
-   * another writer was first
+   * Writes the integration if the stored one still has its revision. A change by an operator resets the counts of
+   * failures.
+   * @param entry the record of an operator's change; undefined for one by the service
+   * @returns the written integration; undefined if another writer was first
    */
-  replace(integration: Integration, author: Author): Promise<Integration | undefined>;
+  replace(integration: Integration, entry: AuditEntry | undefined): Promise<Integration | undefined>;
   /** Deletes it if it still has this revision. False if it was changed in the meantime; true if it no longer exists. */
-  remove(integration: Pick<Integration, 'id' | 'revision'>): Promise<boolean>;
+  remove(integration: Pick<Integration, 'id' | 'revision'>, entry: AuditEntry): Promise<boolean>;
   /** Integrations that subscribe to any of the types. Inactive ones are included, because their events are held. */
   subscriptions(types: readonly SubscribableType[]): Promise<Subscription[]>;
   /** Ids of all integrations in their order, from after the given one. */
@@ -42,7 +42,7 @@ export interface IntegrationStore {
   existing(ids: readonly string[]): Promise<Set<string>>;
 }
 
-type IntegrationDocument = StampedDocument & Document<typeof integrationFields.table>;
+type IntegrationDocument = StampedDocument & Audited & Document<typeof integrationFields.table>;
 
 const collectionName = 'integrations';
 
@@ -52,6 +52,7 @@ export const integrationIndexes: CollectionIndexes = {
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { state: 1, created_at: -1, _id: 1 }, name: 'state_1_created_at_-1__id_1' },
     { key: { event_types: 1 }, name: 'event_types_1' },
+    auditIndex,
   ],
 };
 
@@ -60,7 +61,7 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
   const listByTime = database.pages.listsOf(fromDocument);
   const find = async (id: string): Promise<Integration | undefined> => {
     const document = await read(() => integrations.findOne({ _id: id }));
-    return document === null ? undefined : fromDocument(document);
+    return document === null || document.removed ? undefined : fromDocument(document);
   };
 
   const idsOf = async (filter: Filter<IntegrationDocument>, limit: number): Promise<string[]> => {
@@ -70,9 +71,9 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
 
   return {
     find,
-    async insert(integration) {
+    async insert(integration, entry) {
       const document = integrationFields.toDocument({ ...integration, settingsRevision: 1 });
-      return (await insertOnce(integrations, document)).outcome === 'done';
+      return (await insertOnce(integrations, { ...document, ...firstAudit(entry) })).outcome === 'done';
     },
     async findMany(ids) {
       const documents = await read(() => integrations.find({ _id: { $in: [...ids] } }).toArray());
@@ -84,17 +85,15 @@ export function createIntegrationStore(database: PagedDatabase): IntegrationStor
         time: 'created_at',
         where: status === undefined ? {} : { state: status },
       }),
-    async replace(integration, author) {
+    async replace(integration, entry) {
       const { id, revision } = integration;
-      const settingsRevision = author === 'operator' ? revision + 1 : integration.settingsRevision;
+      const settingsRevision = entry === undefined ? integration.settingsRevision : revision + 1;
       const changed = { ...integration, settingsRevision };
-      const written = await compareAndSet(integrations, { id, revision, change: integrationFields.toUpdate(changed) });
+      const change = { ...integrationFields.toUpdate(changed), $push: pushAudit(entry) };
+      const written = await compareAndSet(integrations, { id, revision, change });
       return written.outcome === 'done' ? { ...changed, revision: written.revision } : undefined;
     },
-    async remove({ id, revision }) {
-      await writeIdempotently(() => integrations.deleteOne({ _id: id, revision }));
-      return (await find(id)) === undefined;
-    },
+    remove: ({ id, revision }, entry) => removeAudited(database.db, integrations, { id, revision }, entry),
     async subscriptions(types) {
       const filter = { event_types: { $in: [...types] } };
       const found = await read(() =>

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
 import { changeTime, requireMatch, type Precondition } from '../editing/edits.ts';
 import type { Locations } from '../catalog/locations/locations.ts';
 import { refuseFindings } from '../errors/findings.ts';
@@ -7,7 +8,7 @@ import { createEditQueue } from '../editing/edit-queue.ts';
 import type { Listing } from '../lists/listing.ts';
 import { mask } from './custom-headers.ts';
 import { requireCredentialsAgain, sealHeaders, showHeaders } from './headers.ts';
-import { secretRecord } from './integration.ts';
+import { integrationFields, secretRecord } from './integration.ts';
 import { describeUnreadable, renewSeals } from './sealed-values.ts';
 import type {
   Integration,
@@ -31,7 +32,7 @@ export interface Integrations {
    * @param secret key of the signatures; deliveries are not signed without one
    * @throws {ProblemError} target-not-allowed, header-not-allowed, unknown-location
    */
-  create(content: IntegrationContent, secret: string | undefined, id: string): Promise<Integration>;
+  create(content: IntegrationContent, secret: string | undefined, id: string, author: Author): Promise<Integration>;
   get(id: string): Promise<Integration>;
   find(id: string): Promise<Integration | undefined>;
   /** Those of the integrations with these ids that exist, by their ids. */
@@ -41,22 +42,37 @@ export interface Integrations {
   /** Newest first. @param status only those that have it */
   list(status: IntegrationStatus | undefined): Listing<Integration>;
   /** @throws {ProblemError} target-not-allowed, header-not-allowed, unknown-location */
-  update(id: string, change: IntegrationChange, precondition: Precondition<Integration>): Promise<Integration>;
+  update(
+    id: string,
+    change: IntegrationChange,
+    precondition: Precondition<Integration>,
+    author: Author,
+  ): Promise<Integration>;
   /** Deletes it. Nothing more is sent to it; its deliveries are removed later. */
-  remove(id: string, precondition: Precondition<Integration>): Promise<void>;
+  remove(id: string, precondition: Precondition<Integration>, author: Author): Promise<void>;
   /** Pauses sending, also of a disabled integration. Events are held. */
-  pause(id: string, precondition: Precondition<Integration>): Promise<Integration>;
+  pause(id: string, precondition: Precondition<Integration>, author: Author): Promise<Integration>;
   /**
    * Starts sending again, with held events first and all counts of failures at zero.
    * @throws {ProblemError} secret-unreadable
    */
-  enable(id: string, precondition: Precondition<Integration>): Promise<Integration>;
+  enable(id: string, precondition: Precondition<Integration>, author: Author): Promise<Integration>;
   /** Sets the next secret, replaces an earlier next secret, and gives the rotation a new id. */
-  beginRotation(id: string, secret: string, precondition: Precondition<Integration>): Promise<Integration>;
+  beginRotation(
+    id: string,
+    secret: string,
+    precondition: Precondition<Integration>,
+    author: Author,
+  ): Promise<Integration>;
   /** Makes the next secret the current one. @throws {ProblemError} secret-rotation-not-pending */
-  finishRotation(id: string, rotationId: string, precondition: Precondition<Integration>): Promise<Integration>;
+  finishRotation(
+    id: string,
+    rotationId: string,
+    precondition: Precondition<Integration>,
+    author: Author,
+  ): Promise<Integration>;
   /** Deletes the next secret, if there is one. */
-  cancelRotation(id: string, precondition: Precondition<Integration>): Promise<Integration>;
+  cancelRotation(id: string, precondition: Precondition<Integration>, author: Author): Promise<Integration>;
   /** Says which of its secrets cannot be decrypted, so that nothing is sent to it. Undefined if all can. */
   unreadableOf(integration: Integration): string | undefined;
   /** @throws {ProblemError} secret-unreadable if {@link unreadableOf} finds one */
@@ -80,6 +96,18 @@ export interface IntegrationsOptions {
   readonly clock: Clock;
   readonly random: Random;
 }
+
+/** Encrypted values show that something was changed, but are not recorded. */
+const audited: AuditedKind<NewIntegration> = {
+  type: 'integration',
+  show: (integration) => ({
+    ...integrationFields.show({ ...integration, settingsRevision: 0 }),
+    headers: integration.headers,
+    secret: integration.secret,
+    secret_rotation: integration.rotation?.id,
+  }),
+  withheld: ['headers', 'secret'],
+};
 
 /** The most characters of a URL in the form of the parser. */
 const longestUrl = 2_048;
@@ -110,6 +138,7 @@ export function createIntegrations({
     id: string,
     change: (present: Integration) => Integration,
     precondition: Precondition<Integration>,
+    author: Author,
     isDone: (present: Integration) => boolean = () => false,
   ): Promise<Integration> =>
     editQueue.contend(id, async () => {
@@ -118,7 +147,9 @@ export function createIntegrations({
       const changed = renewSeals(change(present), secrets);
       if (isDeepStrictEqual(changed, present)) return present;
       const updatedAt = changeTime(present.updatedAt, clock.now());
-      const stored = await store.replace({ ...changed, warning: undefined, updatedAt }, 'operator');
+      const next = { ...changed, warning: undefined, updatedAt };
+      const entry = auditEntry(author, audited, { at: updatedAt, before: present, after: next });
+      const stored = await store.replace(next, entry);
       if (stored !== undefined) nudge(id);
       return stored;
     });
@@ -170,7 +201,7 @@ export function createIntegrations({
     requireReadable,
     secretOf: ({ id, secret }) => (secret === undefined ? undefined : secrets.open(secret, secretRecord(id))),
 
-    async create(content, secret, id) {
+    async create(content, secret, id, author) {
       await requireLocations(content.locationIds);
       const at = clock.now();
       const integration: NewIntegration = {
@@ -187,10 +218,12 @@ export function createIntegrations({
         createdAt: at,
         updatedAt: at,
       };
-      return (await store.insert(integration)) ? { ...integration, revision: 1, settingsRevision: 1 } : await get(id);
+      const entry = auditEntry(author, audited, { at, after: integration });
+      const isNew = await store.insert(integration, entry);
+      return isNew ? { ...integration, revision: 1, settingsRevision: 1 } : await get(id);
     },
 
-    async update(id, { url: sentUrl, headers, ...change }, precondition) {
+    async update(id, { url: sentUrl, headers, ...change }, precondition, author) {
       await requireLocations(change.locationIds);
       return await edit(
         id,
@@ -205,26 +238,29 @@ export function createIntegrations({
           };
         },
         precondition,
+        author,
       );
     },
 
-    async remove(id, precondition) {
+    async remove(id, precondition, author) {
       await editQueue.contend(id, async () => {
         const present = await get(id);
         requireMatch(present, precondition);
-        return (await store.remove(present)) ? true : undefined;
+        const entry = auditEntry(author, audited, { at: clock.now(), before: present });
+        return (await store.remove(present, entry)) ? true : undefined;
       });
       nudge(id);
     },
 
-    pause: (id, precondition) =>
+    pause: (id, precondition, author) =>
       edit(
         id,
         (present) => ({ ...present, status: 'paused', disabled: undefined }),
         precondition,
+        author,
         ({ status }) => status === 'paused',
       ),
-    async enable(id, precondition) {
+    async enable(id, precondition, author) {
       const enabled = await edit(
         id,
         (present) => {
@@ -232,18 +268,19 @@ export function createIntegrations({
           return { ...present, status: 'active', disabled: undefined };
         },
         precondition,
+        author,
         ({ status }) => status === 'active',
       );
       attemptNow(id);
       return enabled;
     },
 
-    beginRotation(id, secret, precondition) {
+    beginRotation(id, secret, precondition, author) {
       const rotation = { id: random.uuid(), secret: seal(id, secret), startedAt: clock.now() };
-      return edit(id, (present) => ({ ...present, rotation }), precondition);
+      return edit(id, (present) => ({ ...present, rotation }), precondition, author);
     },
 
-    finishRotation: (id, rotationId, precondition) =>
+    finishRotation: (id, rotationId, precondition, author) =>
       edit(
         id,
         (present) => {
@@ -256,14 +293,16 @@ export function createIntegrations({
           throw new ProblemError('secret-rotation-not-pending', { detail });
         },
         precondition,
+        author,
         ({ finishedRotationId }) => finishedRotationId === rotationId,
       ),
 
-    cancelRotation: (id, precondition) =>
+    cancelRotation: (id, precondition, author) =>
       edit(
         id,
         (present) => ({ ...present, rotation: undefined }),
         precondition,
+        author,
         ({ rotation }) => rotation === undefined,
       ),
   };

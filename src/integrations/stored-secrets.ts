@@ -64,7 +64,7 @@ export function createStoredSecrets({ store, secrets, onCounted }: StoredSecrets
       await count(async (integration) => {
         if (sealedValues(integration).every((sealed) => secrets.keyOf(sealed).use !== 'former')) return integration;
         // If another writer was first, the next run renews what is left.
-        return (await store.replace(renewSeals(integration, secrets), 'service')) ?? integration;
+        return (await store.replace(renewSeals(integration, secrets), undefined)) ?? integration;
       });
     },
     get worst() {

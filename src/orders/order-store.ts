@@ -129,7 +129,7 @@ export function createOrderStore(database: PagedDatabase): OrderStore {
       const ended = { status, updatedAt: at, ...(status === 'completed' ? { completedAt: at } : { canceledAt: at }) };
       // A day does not count orders that were canceled before its close.
       const uncounted = status === 'canceled' ? { $unset: { uncounted: '' as const } } : {};
-      const change = { ...orderFields.toUpdate(ended), ...uncounted, ...pushEvents(events) };
+      const change = { ...orderFields.toUpdate(ended), ...uncounted, $push: pushEvents(events) };
       const result = await compareAndSet(orders, { id, revision, where: { status: 'open' }, change });
       if (result.outcome !== 'done') return undefined;
       return { ...order, ...ended, revision: result.revision };

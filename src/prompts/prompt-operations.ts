@@ -32,7 +32,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
       if (context.principal.reach?.prompts !== undefined) {
         throw beyondLimits('This key is limited to some prompts, so it cannot create others.');
       }
-      const prompt = await prompts.create(promptFields.readNew(body), context.resourceId);
+      const prompt = await prompts.create(promptFields.readNew(body), context.resourceId, context);
       context.note({ prompt: prompt.id, version: prompt.version });
       return {
         status: 201,
@@ -55,13 +55,14 @@ export function promptOperations(prompts: Prompts): PromptOperations {
         path.slugOrId,
         promptFields.readChange(body),
         (present) => matches(present) && requireUnchanged(promptFields.others(body), showSaved(present)),
+        context,
       );
       context.note({ prompt: prompt.id, version: prompt.version });
       return { status: 200, headers: { ETag: promptTag(prompt) }, body: showSaved(prompt) };
     },
     async deletePrompt({ path, headers, context }) {
       context.note({ prompt: path.slugOrId });
-      await prompts.remove(path.slugOrId, ifMatches(headers['If-Match']));
+      await prompts.remove(path.slugOrId, ifMatches(headers['If-Match']), context);
       return { status: 200, body: { ok: true } };
     },
     listPromptVersions(input) {
@@ -81,7 +82,8 @@ export function promptOperations(prompts: Prompts): PromptOperations {
     async restorePromptVersion({ path, headers, context }) {
       context.note({ prompt: path.slugOrId });
       const writeId = `restore:${context.resourceId}`;
-      const prompt = await prompts.restore(path.slugOrId, path.version, ifMatches(headers['If-Match']), writeId);
+      const matches = ifMatches(headers['If-Match']);
+      const prompt = await prompts.restore(path.slugOrId, path.version, matches, context, writeId);
       context.note({ prompt: prompt.id, version: prompt.version });
       return { status: 200, headers: { ETag: promptTag(prompt) }, body: showSaved(prompt) };
     },

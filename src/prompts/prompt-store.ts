@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { BSON, type Collection, type Db, type Filter } from 'mongodb';
+import { auditIndex, firstAudit, handOverOf, pushAudit, type AuditEntry } from '../db/audit.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase } from '../db/pages.ts';
 import { readByValue } from '../db/raw-reads.ts';
@@ -16,7 +17,7 @@ import { isPromptId } from './slug.ts';
 /** Prompts and their archived versions in the database. Every method can throw `database-unavailable`. */
 export interface PromptStore {
   /** Stores a new prompt. False if its id or slug already exists. */
-  insert(prompt: Prompt): Promise<boolean>;
+  insert(prompt: Prompt, entry: AuditEntry): Promise<boolean>;
   /** The prompt with this id or slug, also while it is being deleted. */
   find(slugOrId: string): Promise<Prompt | undefined>;
   /**
@@ -35,17 +36,22 @@ export interface PromptStore {
    * Writes a changed prompt if the stored one still has this revision.
    * @returns the prompt as stored; `lost` if another writer was first or the prompt no longer exists
    */
-  replace(prompt: Prompt, writeId: string): Promise<Prompt | 'lost' | 'slug-taken'>;
+  replace(prompt: Prompt, entry: AuditEntry, writeId: string): Promise<Prompt | 'lost' | 'slug-taken'>;
   /**
    * Writes the labels of a prompt if the stored one still has this revision. Nothing else changes. False if another
    * writer was first or the prompt no longer exists.
    */
-  replaceLabels(prompt: Prompt, change: Pick<Prompt, 'labels' | 'deletedLabel'>, writeId: string): Promise<boolean>;
+  replaceLabels(
+    prompt: Prompt,
+    change: Pick<Prompt, 'labels' | 'deletedLabel'>,
+    entry: AuditEntry,
+    writeId: string,
+  ): Promise<boolean>;
   /**
    * Marks a prompt that still has this revision as being deleted. False if it no longer exists or another writer was
    * first.
    */
-  markDeleting(prompt: Prompt): Promise<boolean>;
+  markDeleting(prompt: Prompt, entry: AuditEntry): Promise<boolean>;
   /** Ids of some prompts whose deletion has begun. */
   findDeleting(): Promise<string[]>;
   /** Removes a marked prompt. */
@@ -79,6 +85,7 @@ export const promptIndexes: readonly CollectionIndexes[] = [
     indexes: [
       { key: { slug: 1 }, name: 'slug_1', unique: true },
       { key: { deleting: 1, updated_at: -1, _id: 1 }, name: 'deleting_1_updated_at_-1__id_1' },
+      auditIndex,
     ],
   },
   {
@@ -110,8 +117,9 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
   const all = { collection: prompts, where: { deleting: false }, time: 'updated_at' } as const;
 
   return {
-    async insert(prompt) {
-      return (await insertOnce(prompts, promptFields.toDocument(prompt))).outcome === 'done';
+    async insert(prompt, entry) {
+      const document = { ...promptFields.toDocument(prompt), ...firstAudit(entry) };
+      return (await insertOnce(prompts, document)).outcome === 'done';
     },
     find,
     list: (text, ids) => listByTime({ ...all, rest: matching(text, ids) }),
@@ -126,19 +134,20 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       return new Set(found.map(({ slug }) => slug));
     },
     existing: (ids) => pages.existing(prompts, ids),
-    async replace(prompt, writeId) {
-      const change = promptFields.toUpdate(prompt);
+    async replace(prompt, entry, writeId) {
+      const change = { ...promptFields.toUpdate(prompt), $push: pushAudit(entry) };
       const result = await compareAndSet(prompts, { id: prompt.id, revision: prompt.revision, change }, { writeId });
       if (result.outcome === 'duplicate') return 'slug-taken';
       return result.outcome === 'done' ? { ...prompt, revision: result.revision } : 'lost';
     },
-    async replaceLabels({ id, revision, labelWrites }, { labels, deletedLabel }, writeId) {
+    async replaceLabels({ id, revision, labelWrites }, { labels, deletedLabel }, entry, writeId) {
       const values = { labels: labels?.length === 0 ? undefined : labels, deletedLabel, labelWrites: labelWrites + 1 };
-      const change = promptFields.toUpdate(values);
+      const change = { ...promptFields.toUpdate(values), $push: pushAudit(entry) };
       return (await compareAndSet(prompts, { id, revision, change }, { writeId })).outcome === 'done';
     },
-    async markDeleting({ id, revision }) {
-      const result = await compareAndSet(prompts, { id, revision, change: { $set: { deleting: true } } });
+    async markDeleting({ id, revision }, entry) {
+      const change = { $set: { deleting: true }, $push: pushAudit(entry) };
+      const result = await compareAndSet(prompts, { id, revision, change });
       return result.outcome === 'done';
     },
     async findDeleting() {
@@ -147,6 +156,7 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       return found.map(({ _id }) => _id);
     },
     async remove(id) {
+      await handOverOf(database.db, promptsName, id);
       await writeIdempotently(() => prompts.deleteOne({ _id: id, deleting: true }));
     },
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, type EditQueue } from '../editing/edit-queue.ts';
@@ -8,7 +9,7 @@ import { requireUsable } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
 import { findLabel } from './labels/label.ts';
 import { finishDeletion, finishDeletions, removeOrphans, type Cascade } from './prompt-deletion.ts';
-import { contentFields, currentVersion, generationFields, type NewPrompt, type Prompt } from './prompt.ts';
+import { contentFields, currentVersion, generationFields, promptFields, type NewPrompt, type Prompt } from './prompt.ts';
 import type {
   ListedVersion,
   PromptChange,
@@ -48,7 +49,7 @@ export interface Prompts {
    * Stores a prompt as version 1, or finds the one that an earlier attempt stored with the same id.
    * @throws {ProblemError} slug-taken, unknown-provider, inconsistent-content, invalid-provider-option, invalid-schema
    */
-  create(prompt: NewPrompt, id: string): Promise<Prompt>;
+  create(prompt: NewPrompt, id: string, author: Author): Promise<Prompt>;
   /** @param reach of the caller: a prompt beyond it is not found */
   get(slugOrId: string, reach?: Reach): Promise<Prompt>;
   /**
@@ -62,12 +63,17 @@ export interface Prompts {
    * @throws {ProblemError} slug-taken, edit-conflict, inconsistent-content; unknown-provider, invalid-provider-option and
    *   invalid-schema unless the prompt already has it
    */
-  update(slugOrId: string, change: PromptChange, precondition: Precondition<Prompt>): Promise<Prompt>;
+  update(
+    slugOrId: string,
+    change: PromptChange,
+    precondition: Precondition<Prompt>,
+    author: Author,
+  ): Promise<Prompt>;
   /**
    * Removes a prompt and everything that belongs to it; continues an interrupted removal.
    * @throws {ProblemError} edit-conflict, and the errors of the cascades
    */
-  remove(slugOrId: string, precondition: Precondition<Prompt>): Promise<void>;
+  remove(slugOrId: string, precondition: Precondition<Prompt>, author: Author): Promise<void>;
 
   /** The newest first. */
   listVersions(slugOrId: string): Promise<Listing<ListedVersion>>;
@@ -77,7 +83,13 @@ export interface Prompts {
    * @param writeId id of this write; a repetition with the same id is not done twice
    * @throws {ProblemError} edit-conflict
    */
-  restore(slugOrId: string, version: number, precondition: Precondition<Prompt>, writeId: string): Promise<Prompt>;
+  restore(
+    slugOrId: string,
+    version: number,
+    precondition: Precondition<Prompt>,
+    author: Author,
+    writeId: string,
+  ): Promise<Prompt>;
 
   /**
    * What to invoke: the requested version, the one that the label names now, or the latest.
@@ -101,6 +113,13 @@ export interface PromptsOptions {
   /** Shared with others that write to prompts. */
   readonly editQueue?: EditQueue;
 }
+
+/** Versions keep the content. */
+const audited: AuditedKind<Prompt> = {
+  type: 'prompt',
+  show: promptFields.show,
+  withheld: [...contentFields.storedNames, 'test_settings'],
+};
 
 /** Lost races for a numbered slug after which a random suffix is used. */
 const numberedAttempts = 8;
@@ -162,6 +181,7 @@ export function createPrompts({
     slugOrId: string,
     change: PromptChange,
     precondition: Precondition<Prompt>,
+    author: Author,
     writeId: string,
     check: (prompt: Prompt) => void = () => undefined,
   ): Promise<Prompt> => {
@@ -184,7 +204,8 @@ export function createPrompts({
         await store.archive(prompt);
         archived = true;
       }
-      const stored = await store.replace(next, writeId);
+      const entry = auditEntry(author, audited, { at: next.updatedAt, before: prompt, after: next });
+      const stored = await store.replace(next, entry, writeId);
       if (stored === 'slug-taken') throw slugTaken(next.slug);
       return stored === 'lost' ? undefined : stored;
     };
@@ -195,19 +216,21 @@ export function createPrompts({
    * Stores a new prompt, or finds what an earlier attempt stored with its id; `undefined` if another prompt has its
    * slug.
    */
-  const insertOrFind = async (prompt: Prompt): Promise<Prompt | undefined> =>
-    (await store.insert(prompt)) ? prompt : await store.find(prompt.id);
+  const insertOrFind = async (prompt: Prompt, author: Author): Promise<Prompt | undefined> => {
+    const entry = auditEntry(author, audited, { at: prompt.createdAt, after: prompt });
+    return (await store.insert(prompt, entry)) ? prompt : await store.find(prompt.id);
+  };
 
   /** Stores a prompt whose first choice of a slug was taken. */
-  const insertNumbered = (prompt: Prompt): Promise<Prompt> => {
+  const insertNumbered = (prompt: Prompt, author: Author): Promise<Prompt> => {
     const insertSuffixed = async (): Promise<Prompt> => {
       const slug = withSuffix(prompt.slug, random.uuid().slice(0, 8));
-      return (await insertOrFind({ ...prompt, slug })) ?? (await insertSuffixed());
+      return (await insertOrFind({ ...prompt, slug }, author)) ?? (await insertSuffixed());
     };
     const work = async (): Promise<Prompt> => {
       for (let attempt = 0; attempt < numberedAttempts; attempt += 1) {
         const slug = await freeSlug(prompt.slug, (slugs) => store.takenSlugs(slugs));
-        const stored = await insertOrFind({ ...prompt, slug });
+        const stored = await insertOrFind({ ...prompt, slug }, author);
         if (stored !== undefined) return stored;
       }
       return await insertSuffixed();
@@ -218,8 +241,8 @@ export function createPrompts({
   return {
     get,
     getVersion: (slugOrId, number) => getVersion(slugOrId, () => number),
-    update: (slugOrId, change, precondition) =>
-      edit(slugOrId, change, precondition, random.uuid(), (prompt) => {
+    update: (slugOrId, change, precondition, author) =>
+      edit(slugOrId, change, precondition, author, random.uuid(), (prompt) => {
         // A prompt can be sent back as it was received, even if its providers are no longer known.
         if (change.selectedProvider !== prompt.selectedProvider) requireKnownProvider(change.selectedProvider);
         const changed = Object.entries(generationFields.pick({ ...prompt, ...change })).filter(
@@ -228,7 +251,7 @@ export function createPrompts({
         requireUsable({ ...prompt, ...change }, Object.fromEntries(changed), { isKnownProvider });
       }),
 
-    async create(sent, id) {
+    async create(sent, id, author) {
       requireKnownProvider(sent.selectedProvider);
       requireUsable(sent, sent, { isKnownProvider });
       const createdAt = clock.now();
@@ -247,14 +270,14 @@ export function createPrompts({
         writes: [],
         deleting: false,
       };
-      const stored = await insertOrFind(prompt);
+      const stored = await insertOrFind(prompt, author);
       if (stored !== undefined) return stored;
       if (sent.slug !== '') throw slugTaken(sent.slug);
-      return await insertNumbered(prompt);
+      return await insertNumbered(prompt, author);
     },
     list: (text, reach) => store.list(text, reach?.prompts),
     listNames: (most, reach) => store.listNames(most, reach?.prompts),
-    async remove(slugOrId, precondition) {
+    async remove(slugOrId, precondition, author) {
       let id = slugOrId;
       await contend(slugOrId, async () => {
         const prompt = await store.find(id);
@@ -262,7 +285,8 @@ export function createPrompts({
         id = prompt.id; // From now on the slug can move to another prompt.
         if (prompt.deleting) return prompt.id; // Its mark was set when its If-Match was checked.
         requireMatch(prompt, precondition);
-        return (await store.markDeleting(prompt)) ? prompt.id : undefined;
+        const entry = auditEntry(author, audited, { at: clock.now(), before: prompt });
+        return (await store.markDeleting(prompt, entry)) ? prompt.id : undefined;
       });
       await finishDeletion(store, cascades, id);
     },
@@ -271,9 +295,9 @@ export function createPrompts({
       const prompt = await get(slugOrId);
       return store.listVersions(prompt);
     },
-    async restore(slugOrId, number, precondition, writeId) {
+    async restore(slugOrId, number, precondition, author, writeId) {
       const { prompt, version } = await getVersion(slugOrId, () => number);
-      return await edit(prompt.id, contentFields.pick(version.content), precondition, writeId);
+      return await edit(prompt.id, contentFields.pick(version.content), precondition, author, writeId);
     },
 
     async resolve(slugOrId, { version: number, label, reach } = {}) {

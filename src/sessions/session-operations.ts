@@ -9,9 +9,9 @@ export function sessionOperations(
   version: string,
 ): Pick<OperationHandlers, 'createSession' | 'deleteSession'> {
   return {
-    async createSession({ body, context: { caller } }) {
+    async createSession({ body, context }) {
       const credentials = { apiKey: body.api_key, signInToken: body.sign_in_token };
-      const { key, expiresAt, cookie } = await sessions.create(credentials, caller);
+      const { key, expiresAt, cookie } = await sessions.create(credentials, context);
       const described = await apiKeys.describe(key);
       return {
         status: 201,
@@ -19,8 +19,8 @@ export function sessionOperations(
         body: { api_key: currentApiKey(key, described, version), expires_at: expiresAt.toISOString() },
       };
     },
-    async deleteSession({ context: { caller, principal } }) {
-      const cookie = await sessions.end(principal.sessionId, caller);
+    async deleteSession({ context }) {
+      const cookie = await sessions.end(context);
       return { status: 200, headers: { 'Set-Cookie': cookie }, body: { ok: true } };
     },
   };

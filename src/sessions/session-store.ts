@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../db/client.ts';
+import { auditIndex, firstAudit, record, type Audited, type AuditEntry } from '../db/audit.ts';
 import { expiryIndex, type CollectionIndexes } from '../db/indexes.ts';
 import { compareAndSet, insertOnce, read, upsertOnce, type StampedDocument } from '../db/writes.ts';
 
@@ -14,14 +15,16 @@ export interface SignInLink {
 /** Sessions are in their cookies; this keeps what a cookie cannot know. */
 export interface SessionStore {
   /** Remembers that a session was ended. @param until when the last of its cookies has ended by itself */
-  end(id: string, until: Date): Promise<void>;
+  end(id: string, until: Date, entry: AuditEntry): Promise<void>;
+  /** Records a new session. It has no document. */
+  recordStart(entry: AuditEntry): Promise<void>;
   isEnded(id: string): Promise<boolean>;
   addLink(link: SignInLink): Promise<void>;
   /** Uses up a link. @returns the id of its key; undefined if there is no such link, or it was used or has expired */
   useLink(tokenHash: string, at: Date): Promise<string | undefined>;
 }
 
-interface EndedSessionDocument {
+interface EndedSessionDocument extends Audited {
   _id: string;
   expires_at: Date;
 }
@@ -36,7 +39,7 @@ const endedName = 'ended_sessions';
 const linksName = 'sign_in_links';
 
 export const sessionIndexes: readonly CollectionIndexes[] = [
-  { collection: endedName, indexes: [expiryIndex] },
+  { collection: endedName, indexes: [expiryIndex, auditIndex] },
   { collection: linksName, indexes: [expiryIndex] },
 ];
 
@@ -44,9 +47,10 @@ export function createSessionStore(database: Database): SessionStore {
   const ended: Collection<EndedSessionDocument> = database.db.collection(endedName);
   const links: Collection<SignInLinkDocument> = database.db.collection(linksName);
   return {
-    async end(id, until) {
-      await upsertOnce(ended, { _id: id, expires_at: until });
+    async end(id, until, entry) {
+      await upsertOnce(ended, { _id: id, expires_at: until, ...firstAudit(entry) });
     },
+    recordStart: (entry) => record(database.db, [entry]),
     async isEnded(id) {
       return (await read(() => ended.findOne({ _id: id }, { projection: { _id: 1 } }))) !== null;
     },

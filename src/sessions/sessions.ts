@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
 import type { AuthenticatedKey, Authentication, CurrentKey } from '../api-keys/authentication.ts';
 import { hashSecret } from '../api-keys/api-keys.ts';
 import type { RefusedKeys } from '../api-keys/refused-keys.ts';
@@ -23,6 +24,11 @@ export interface SessionCaller extends AuthenticatedKey {
   readonly sessionId?: string;
   /** `Set-Cookie` of the answer, if the session is renewed. */
   readonly renewedCookie?: string;
+}
+
+/** A request that signs in or out. */
+interface SessionAuthor extends Author {
+  readonly caller: SessionRequest;
 }
 
 /** What signs in: one of both. */
@@ -57,9 +63,9 @@ export interface Sessions {
    * @throws {ProblemError} cross-origin for a page of another origin; unauthenticated; rate-limited if too many keys and
    *   tokens from the caller's address were refused
    */
-  create(credentials: Credentials, request: SessionRequest): Promise<NewSession>;
-  /** Ends a session, also for copies of its cookie. @returns `Set-Cookie`, which removes the cookie */
-  end(sessionId: string | undefined, request: PageRequest): Promise<string>;
+  create(credentials: Credentials, author: SessionAuthor): Promise<NewSession>;
+  /** Ends the session of a request, also for copies of its cookie. @returns `Set-Cookie`, which removes the cookie */
+  end(author: SessionAuthor): Promise<string>;
   /** Creates a link that signs in with a key once, within ten minutes. @returns its token, the only copy */
   createLink(keyId: string): Promise<string>;
   /** Removes the sessions of keys, and of the keys that they led to, from the cache. */
@@ -91,6 +97,8 @@ interface Verified {
   readonly caller: SessionCaller;
   readonly key: CurrentKey;
 }
+
+const audited: AuditedKind<Pick<Session, 'id'>> = { type: 'session', show: () => ({}) };
 
 export function createSessions(options: SessionsOptions): Sessions {
   const { store, authentication, refusedKeys, secrets, clock, random } = options;
@@ -158,7 +166,8 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (own.length === 0 || pageOrigin(request) !== 'same-origin') return authentication.authenticate(request);
       return identify(own, request);
     },
-    async create({ apiKey, signInToken = '' }, request) {
+    async create({ apiKey, signInToken = '' }, author) {
+      const { caller: request } = author;
       // Another site must not be able to sign the browser in with a key of its own.
       if (pageOrigin(request) === 'cross-origin') {
         throw new ProblemError('cross-origin', { detail: 'Only pages of this service can sign in here.' });
@@ -172,15 +181,23 @@ export function createSessions(options: SessionsOptions): Sessions {
       const endsAt = endOf(key, startedAt);
       if (endsAt <= startedAt) throw unauthenticated('The API key has expired.');
       const session = { id: random.uuid(), keyId, keyProof: proofOf(key), startedAt, endsAt };
+      // Before anyone gets the cookie: a process that ends now leaves the record of a session that nobody has.
+      const { operationId, requestId, traceparent } = author;
+      const principal = { ...key.principal, sessionId: session.id };
+      const signedIn = { operationId, requestId, traceparent, principal, caller: request };
+      await store.recordStart(auditEntry(signedIn, audited, { at: new Date(startedAt), after: session }));
       return { key: key.principal, expiresAt: new Date(endsAt), cookie: cookieOf(session, request) };
     },
-    async end(sessionId, request) {
+    async end(author) {
+      const { sessionId } = author.principal;
       if (sessionId !== undefined) {
-        await store.end(sessionId, new Date(clock.now().getTime() + termMs + marginMs));
+        const at = clock.now();
+        const entry = auditEntry(author, audited, { at, before: { id: sessionId } });
+        await store.end(sessionId, new Date(at.getTime() + termMs + marginMs), entry);
         forgotten += 1;
         for (const [digest, { session }] of verified.entries()) if (session.id === sessionId) verified.delete(digest);
       }
-      return writeCookie('', 0, request);
+      return writeCookie('', 0, author.caller);
     },
     async createLink(keyId) {
       const token = randomBytes(32).toString('base64url');

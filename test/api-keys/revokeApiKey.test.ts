@@ -10,6 +10,8 @@ import { openDatabaseOf } from '../support/per-operation.ts';
 import { adminKey, startTestService, type TestService } from '../support/service.ts';
 import { itGuards } from './api-keys-harness.ts';
 import { system } from '../../src/runtime/system.ts';
+import { someone } from '../support/author.ts';
+import type { NewApiKey } from '../../src/api-keys/api-key.ts';
 
 const clock = createSteppableClock();
 const clockOfOther = createMovableClock();
@@ -47,13 +49,8 @@ const make = async (where: TestService, maker: string, ...scopes: (Scope | objec
 const makeOld = async (wanted: string = randomUUID()): Promise<Made> => {
   const { id, key, secretHash } = mintKey(wanted);
   const more = { createdAt: new Date(), expiresAt: undefined, ancestors: [], limits: undefined };
-  await createApiKeyStore(database).insert({
-    id,
-    name: 'old',
-    scopes: ['keys:manage', 'prompts:read'],
-    secretHash,
-    ...more,
-  });
+  const old: NewApiKey = { id, name: 'old', scopes: ['keys:manage', 'prompts:read'], secretHash, ...more };
+  await createApiKeyStore(database).insert(old, undefined);
   return { id, key };
 };
 
@@ -136,17 +133,17 @@ describe('200 with descendants', () => {
       ...system,
       store: {
         ...store,
-        async insert(key) {
+        async insert(key, entry) {
           await revoke(adminKey, manager, '?descendants=revoke');
-          return await store.insert(key);
+          return await store.insert(key, entry);
         },
       },
       allScopes,
     });
-    const maker = { keyId: manager.id, scopes: new Set(allScopes) };
+    const principal = { keyId: manager.id, name: 'manager', scopes: new Set(allScopes) };
     const made = late.create(
       { name: 'late', scopes: ['prompts:read'], expiresAt: undefined, limits: undefined },
-      maker,
+      { ...someone, principal },
     );
     await expect(made).rejects.toMatchObject({ type: 'unauthenticated' });
     expect(await store.countActiveDescendants(manager.id, new Date())).toBe(0);

@@ -20,6 +20,7 @@ import { createIndexes, openDatabase } from '../support/database.ts';
 import { silentLog } from '../support/log.ts';
 import type { Arrival, CrowdMessage, Reactions } from './webhooks-crowd-receivers.ts';
 import { preciseNow } from './webhooks-sink.ts';
+import { someEntry } from '../support/author.ts';
 
 const waitMs = 180_000;
 
@@ -97,22 +98,25 @@ export async function openCrowd(databaseUri: string, databaseName: string): Prom
     engineOn,
     async add(index, locationIds, status = 'active') {
       const [id, at] = [randomUUID(), new Date()];
-      await store.insert({
-        id,
-        name: 'Receiver',
-        url: `http://127.0.0.1:${ports[index % ports.length]}/${index}`,
-        eventTypes: ['ORDER_PLACED'],
-        status,
-        createdAt: at,
-        updatedAt: at,
-        headers: [],
-        secret: undefined,
-        rotation: undefined,
-        finishedRotationId: undefined,
-        disabled: undefined,
-        warning: undefined,
-        locationIds: [...locationIds],
-      });
+      await store.insert(
+        {
+          id,
+          name: 'Receiver',
+          url: `http://127.0.0.1:${ports[index % ports.length]}/${index}`,
+          eventTypes: ['ORDER_PLACED'],
+          status,
+          createdAt: at,
+          updatedAt: at,
+          headers: [],
+          secret: undefined,
+          rotation: undefined,
+          finishedRotationId: undefined,
+          disabled: undefined,
+          warning: undefined,
+          locationIds: [...locationIds],
+        },
+        someEntry(),
+      );
       return id;
     },
     async place(locationId, count = 1) {

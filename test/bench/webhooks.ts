@@ -34,6 +34,7 @@ import { pace, type Acknowledged, type PaceOptions } from './webhooks-pace.ts';
 import type { ServiceAnswer, ServiceRequest } from './webhooks-service.ts';
 import { preciseNow, type SinkArrival, type SinkMessage } from './webhooks-sink.ts';
 import type { TransportOptions, TransportResult } from './webhooks-transport.ts';
+import { someEntry } from '../support/author.ts';
 
 const { values } = parseArgs({
   options: {
@@ -156,22 +157,25 @@ async function benchService(fanOut: number, intake: Intake): Promise<{ full: Mea
     const secrets = newSecrets(fanOut);
     for (const [id, secret] of Object.entries(secrets)) {
       const at = new Date();
-      await integrations.insert({
-        id,
-        name: 'Sink',
-        url,
-        headers: [],
-        status: 'active',
-        createdAt: at,
-        updatedAt: at,
-        eventTypes: ['ORDER_PLACED'],
-        secret: box.seal(secret, secretRecord(id)),
-        rotation: undefined,
-        finishedRotationId: undefined,
-        disabled: undefined,
-        warning: undefined,
-        locationIds: undefined,
-      });
+      await integrations.insert(
+        {
+          id,
+          name: 'Sink',
+          url,
+          headers: [],
+          status: 'active',
+          createdAt: at,
+          updatedAt: at,
+          eventTypes: ['ORDER_PLACED'],
+          secret: box.seal(secret, secretRecord(id)),
+          rotation: undefined,
+          finishedRotationId: undefined,
+          disabled: undefined,
+          warning: undefined,
+          locationIds: undefined,
+        },
+        someEntry(),
+      );
     }
     sink.child.send({ secrets });
 

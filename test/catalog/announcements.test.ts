@@ -14,6 +14,7 @@ import { fromOutboxDocuments, outboxCapacity, type Relay, type WithOutbox } from
 import type { EventPayload } from '../../generated/events.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { system } from '../../src/runtime/system.ts';
+import { someone } from '../support/author.ts';
 
 const always = (): boolean => true;
 let database: TestDatabase;
@@ -48,16 +49,17 @@ beforeEach(() => {
 
 const newCategory = async (): Promise<{ locationId: string; categoryId: string }> => {
   const content = locationFields.readNew({ name: 'Café', currency: 'EUR', timezone: 'UTC' });
-  const location = await locations.create(content, randomUUID());
+  const location = await locations.create(content, randomUUID(), someone);
   const id = `cat_${randomUUID().replaceAll('-', '')}`;
-  const category = await categories.create(categoryFields.readNew({ location_id: location.id, name: 'Drinks' }), id);
+  const body = categoryFields.readNew({ location_id: location.id, name: 'Drinks' });
+  const category = await categories.create(body, id, someone);
   return { locationId: location.id, categoryId: category.id };
 };
 const newProduct = async (): Promise<{ locationId: string; categoryId: string; productId: string }> => {
   const { locationId, categoryId } = await newCategory();
   const body = { location_id: locationId, category_id: categoryId, name: 'Tea', price: 300 };
   const content = productFields.readNew(body);
-  return { locationId, categoryId, productId: (await products.create(content, randomUUID())).id };
+  return { locationId, categoryId, productId: (await products.create(content, randomUUID(), someone)).id };
 };
 
 describe('a category', () => {
@@ -69,7 +71,7 @@ describe('a category', () => {
 
   it('is announced when it changes, and names itself as the cause', async () => {
     const { locationId, categoryId } = await newCategory();
-    const { updatedAt } = await categories.update(categoryId, { name: 'Hot drinks' }, always);
+    const { updatedAt } = await categories.update(categoryId, { name: 'Hot drinks' }, always, someone);
     expect(await payloads('categories', categoryId)).toEqual([
       {
         type: 'CATEGORY_UPDATED',
@@ -86,7 +88,7 @@ describe('a category', () => {
   it('is not announced when a request changes nothing', async () => {
     const { categoryId } = await newCategory();
     const before = await categories.get(categoryId);
-    expect(await categories.update(categoryId, { name: 'Drinks' }, always)).toEqual(before);
+    expect(await categories.update(categoryId, { name: 'Drinks' }, always, someone)).toEqual(before);
     expect(await payloads('categories', categoryId)).toEqual([]);
     expect(nudged).toEqual([]);
   });
@@ -101,7 +103,7 @@ describe('a product', () => {
 
   it('is announced with its category when it changes', async () => {
     const { locationId, categoryId, productId } = await newProduct();
-    const { updatedAt } = await products.update(productId, { price: 310 }, always);
+    const { updatedAt } = await products.update(productId, { price: 310 }, always, someone);
     const createdAt = updatedAt.toISOString();
     expect(await payloads('products', productId)).toEqual([
       {
@@ -129,8 +131,9 @@ describe('a product', () => {
     const other = await categories.create(
       categoryFields.readNew({ location_id: locationId, name: 'Other' }),
       `cat_${randomUUID().replaceAll('-', '')}`,
+      someone,
     );
-    await products.update(productId, { categoryId: other.id }, always);
+    await products.update(productId, { categoryId: other.id }, always, someone);
     const announced = await payloads('products', productId);
     expect(announced.map(({ type }) => type)).toEqual(['PRODUCT_UPDATED', 'CATEGORY_UPDATED', 'CATEGORY_UPDATED']);
     expect(announced.slice(1)).toMatchObject([{ targetId: categoryId }, { targetId: other.id }]);
@@ -139,14 +142,14 @@ describe('a product', () => {
   it('is not announced when a request changes nothing', async () => {
     const { productId } = await newProduct();
     const before = await products.get(productId);
-    expect(await products.update(productId, { price: 300, tags: [], modifiers: [] }, always)).toEqual(before);
+    expect(await products.update(productId, { price: 300, tags: [], modifiers: [] }, always, someone)).toEqual(before);
     expect(await payloads('products', productId)).toEqual([]);
   });
 
   it('is announced once for each of many simultaneous changes', async () => {
     const { productId } = await newProduct();
     const prices = Array.from({ length: 20 }, (_, index) => 1_000 + index);
-    await Promise.all(prices.map((price) => products.update(productId, { price }, always)));
+    await Promise.all(prices.map((price) => products.update(productId, { price }, always, someone)));
     const announced = await payloads('products', productId);
     expect(announced.filter(({ type }) => type === 'PRODUCT_UPDATED')).toHaveLength(20);
     expect(new Set(announced.map(({ createdAt }) => createdAt)).size).toBe(20);
@@ -170,7 +173,7 @@ describe('a full outbox', () => {
       called.push(`${collection} ${id}`);
       await documents('products').updateOne({ _id: productId }, { $set: { outbox: [] } });
     };
-    await products.update(productId, { price: 1 }, always);
+    await products.update(productId, { price: 1 }, always, someone);
     expect(called).toEqual([`products ${productId}`]);
     expect(await payloads('products', productId)).toHaveLength(2);
   });
@@ -179,7 +182,7 @@ describe('a full outbox', () => {
     const { productId } = await newProduct();
     await fill(productId);
     relayNow = () => Promise.resolve();
-    await expect(products.update(productId, { price: 1 }, always)).rejects.toMatchObject({ type: 'overloaded' });
+    await expect(products.update(productId, { price: 1 }, always, someone)).rejects.toMatchObject({ type: 'overloaded' });
     expect((await products.get(productId)).price).toBe(300);
   });
 });

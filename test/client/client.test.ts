@@ -207,6 +207,8 @@ describe('the methods', () => {
     expect((await gateway.apiKeys.list({ status: 'active' })).data.map((entry) => entry.id)).toContain(id);
     expect(await gateway.apiKeys.revoke(id, { descendants: 'revoke' })).toMatchObject({ id });
     await gateway.apiKeys.getCurrent();
+    const [revoked] = (await gateway.auditLog.list({ resource_id: id })).data;
+    expect(revoked).toMatchObject({ operation: 'revokeApiKey', key_name: 'administrator' });
 
     const anonymous = new PromptGateway({
       baseUrl: setup.service.url,

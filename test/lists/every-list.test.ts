@@ -241,6 +241,11 @@ const lists: Record<ListId, () => Promise<Sample>> = {
     await eventually(setup.service, `/api/v1/replays/${body.id}`, ({ status }) => status === 'done');
     return copies('replays', body.id as string, `${path}/replays?status=done`);
   },
+  async listAuditLog() {
+    const { id } = await createPrompt(setup.service);
+    const { body } = await setup.service.call('GET', `/api/v1/audit-log?resource_id=${id}`);
+    return copies('audit_log', String(body.data[0].id), `/api/v1/audit-log?resource_id=${id}`, { time: 'at' });
+  },
   listEventTypes: () =>
     Promise.resolve({
       path: '/api/v1/event-types',

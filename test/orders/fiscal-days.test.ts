@@ -18,6 +18,7 @@ import { runSettings } from '../support/run-settings.ts';
 import { readList } from '../support/read-list.ts';
 import { systemClock, type Clock } from '../../src/runtime/clock.ts';
 import { system } from '../../src/runtime/system.ts';
+import { someone } from '../support/author.ts';
 
 const hour = 3_600_000;
 const always = (): boolean => true;
@@ -66,7 +67,7 @@ const open = async (at: string, members: Partial<NewLocation> = {}): Promise<str
   await database.db.collection('locations').deleteMany({});
   const body = { name: 'Café', currency: 'EUR', timezone: 'Europe/Berlin', fiscal_day_end: '04:00' };
   const location = { ...locationFields.readNew(body), ...members };
-  return (await process().locations.create(location, randomUUID())).id;
+  return (await process().locations.create(location, randomUUID(), someone)).id;
 };
 const order = (locationId: string, createdAt: Date, total: number): Order => ({
   id: randomUUID(),
@@ -181,7 +182,7 @@ describe('the clock of a location', () => {
     const id = await open('2026-06-01T12:00:00Z');
     clock = new Date('2026-06-02T12:00:00Z');
     await process().days.tick();
-    await process().locations.update(id, { timezone: 'America/New_York', fiscalDayEnd: '00:00' }, always);
+    await process().locations.update(id, { timezone: 'America/New_York', fiscalDayEnd: '00:00' }, always, someone);
     clock = new Date('2026-06-03T12:00:00Z');
     await process().days.tick();
     expect((await closed(id)).map(([date, cutAt]) => [date, cutAt])).toEqual([
@@ -207,7 +208,7 @@ describe('the clock of a location', () => {
   it('continues with the other locations when one fails', async () => {
     await open('2026-06-01T12:00:00Z');
     const body = { name: 'Bar', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '04:00' };
-    const second = await process().locations.create(locationFields.readNew(body), randomUUID());
+    const second = await process().locations.create(locationFields.readNew(body), randomUUID(), someone);
     clock = new Date('2026-06-02T12:00:00Z');
     let calls = 0;
     const failing: OrderStore = {
@@ -255,7 +256,7 @@ describe('a day closed by call', () => {
 
 describe('a change of the day end or the time zone', () => {
   const change = async (id: string, members: Partial<NewLocation>): Promise<void> => {
-    await process().locations.update(id, members, always);
+    await process().locations.update(id, members, always, someone);
   };
   const noonOfJune = '2026-06-01T12:00:00Z';
 

@@ -148,6 +148,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     updateApiKey: { method: 'PUT', path: `/api/v1/api-keys/${key}`, body: { limits: { requests_per_minute: 60 } } },
     revokeApiKey: { method: 'POST', path: `/api/v1/api-keys/${key}/revoke` },
     getPromptStatistics: { method: 'GET', path: `${prompts}/${prompt}/statistics` },
+    listAuditLog: { method: 'GET', path: '/api/v1/audit-log' },
     createSession: { method: 'POST', path: '/api/v1/session', body: { api_key: secret } },
     deleteSession: { method: 'DELETE', path: '/api/v1/session' },
     ...callOrdersApi(fixture),

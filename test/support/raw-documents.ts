@@ -11,19 +11,25 @@ import { openDatabase } from './database.ts';
 import type { TestService } from './service.ts';
 
 const stamps = ['_id', 'revision', 'writes'];
+/** Of documents whose changes are recorded. */
+const audited = [...stamps, 'audit', 'removed'];
+const auditEntry = [
+  ...['at', 'operation', 'key_id', 'key_name', 'session_id', 'resource_type', 'resource_id', 'before', 'after'],
+  ...['withheld', 'request_id', 'address'],
+];
 
 /** The fields of each collection. A document with another field contains data that was not intended. */
 const fields: Readonly<Record<string, readonly string[]>> = {
   /** Empty except during the check of the database. */
   database_check: ['_id', 'at'],
-  prompts: [...stamps, ...promptFields.storedNames],
+  prompts: [...audited, ...promptFields.storedNames],
   prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at'],
   label_moves: ['_id', 'prompt_id', 'label', 'sequence', 'version', 'moved_at', 'moved_by'],
-  model_prices: [...stamps, 'provider', 'model', 'rates', 'set_at', 'set_by'],
+  model_prices: [...audited, 'provider', 'model', 'rates', 'set_at', 'set_by'],
   test_runs: [...stamps, ...testRunFields.storedNames, 'heartbeat', 'buried_at'],
   api_keys: [
     ...[
-      ...stamps,
+      ...audited,
       'name',
       'scopes',
       'secret_hash',
@@ -46,24 +52,24 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     'expires_at',
     'answer',
   ],
-  ended_sessions: ['_id', 'expires_at'],
+  ended_sessions: ['_id', 'expires_at', 'audit'],
   sign_in_links: [...stamps, 'key_id', 'expires_at', 'used_at'],
   expiry: ['_id', 'until'],
   installation: [...stamps, 'installation_id', 'former_orders'],
   schema: [...stamps, 'version', 'oldest_reader', 'releases', 'holder', 'building'],
 
   locations: [
-    ...[...stamps, ...locationFields.storedNames],
+    ...[...audited, ...locationFields.storedNames],
     ...['next_fiscal_day', 'next_fiscal_day_begins_at', 'next_fiscal_day_ends_at'],
   ],
-  categories: [...stamps, ...categoryFields.storedNames, 'outbox'],
-  products: [...stamps, ...productFields.storedNames, 'outbox'],
+  categories: [...audited, ...categoryFields.storedNames, 'outbox'],
+  products: [...audited, ...productFields.storedNames, 'outbox'],
   orders: [...stamps, ...orderFields.storedNames, 'uncounted', 'outbox'],
   fiscal_days: [
     ...[...stamps, 'location_id', 'date', 'cut_at', 'order_count', 'total', 'currency', 'cause', 'counted', 'outbox'],
   ],
 
-  integrations: [...stamps, ...integrationFields.storedNames],
+  integrations: [...audited, ...integrationFields.storedNames],
   lanes: ['_id', 'health', 'last_attempt_at', 'last_success_at'],
   layout: ['_id', 'version', 'token', 'members', 'holders', 'calls'],
   events: [
@@ -83,6 +89,8 @@ const fields: Readonly<Record<string, readonly string[]>> = {
     ...[...stamps, 'integration_id', 'delivery_id', 'since', 'until', 'types', 'cursor_created_at', 'cursor_id'],
     ...['only', 'status', 'deliveries', 'created_at', 'finished_at', 'expires_at'],
   ],
+
+  audit_log: ['_id', 'expires_at', ...auditEntry],
 
   statistics: ['_id', 'minutes', 'quarters', 'expires_at'],
   journals: ['_id', 'seq', 'state', 'open'],

@@ -6,6 +6,7 @@ import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { quickTiming, settableClock, startHarness, type Harness } from './webhooks-harness.ts';
 import { until } from '../support/until.ts';
 import { readList } from '../support/read-list.ts';
+import { someEntry } from '../support/author.ts';
 
 let harness: Harness;
 let webhooks: Webhooks;
@@ -221,7 +222,7 @@ describe('retention', () => {
     const eventId = await harness.placeOrder(webhooks);
     await Promise.all([harness.settled(gone, 1), harness.settled(kept, 1)]);
     const integration = await harness.integration(gone);
-    if (integration !== undefined) await harness.integrationStore.remove(integration);
+    if (integration !== undefined) await harness.integrationStore.remove(integration, someEntry());
     // The sweep finds it when the time of its last attempt is stored.
     await until(async () => {
       await webhooks.retention.sweepDeleted();

@@ -32,6 +32,7 @@ import { until } from '../support/until.ts';
 import { readList } from '../support/read-list.ts';
 import { systemClock, type Clock } from '../../src/runtime/clock.ts';
 import { system } from '../../src/runtime/system.ts';
+import { someEntry } from '../support/author.ts';
 
 /**
  * The times of the design, shortened so that tests can wait for them. Times that must not pass while the machine is
@@ -179,32 +180,35 @@ export async function startHarness(): Promise<Harness> {
       const id = randomUUID();
       const at = new Date();
       const seal = (text: string): Sealed => secretBox.seal(text, secretRecord(id));
-      await integrationStore.insert({
-        id,
-        name: 'Receiver',
-        url,
-        eventTypes,
-        status,
-        createdAt: at,
-        updatedAt: at,
-        headers: Object.entries(headers).map(([name, value]) => ({
-          name,
-          value: secretBox.seal(value, headerRecord(id, name)),
-        })),
-        secret: secret === undefined ? undefined : seal(secret),
-        rotation: nextSecret === undefined ? undefined : { id: randomUUID(), secret: seal(nextSecret), startedAt: at },
-        finishedRotationId: undefined,
-        disabled: undefined,
-        warning: undefined,
-        locationIds,
-      });
+      await integrationStore.insert(
+        {
+          id,
+          name: 'Receiver',
+          url,
+          eventTypes,
+          status,
+          createdAt: at,
+          updatedAt: at,
+          headers: Object.entries(headers).map(([name, value]) => ({
+            name,
+            value: secretBox.seal(value, headerRecord(id, name)),
+          })),
+          secret: secret === undefined ? undefined : seal(secret),
+          rotation: nextSecret === undefined ? undefined : { id: randomUUID(), secret: seal(nextSecret), startedAt: at },
+          finishedRotationId: undefined,
+          disabled: undefined,
+          warning: undefined,
+          locationIds,
+        },
+        someEntry(),
+      );
       return id;
     },
     async edit(id, change) {
       for (;;) {
         const integration = await integrationStore.find(id);
         if (integration === undefined) throw new Error(`no integration ${id}`);
-        if ((await integrationStore.replace(change(integration), 'operator')) !== undefined) return;
+        if ((await integrationStore.replace(change(integration), someEntry())) !== undefined) return;
       }
     },
     integration: (id) => integrationStore.find(id),
@@ -224,7 +228,7 @@ export async function startHarness(): Promise<Harness> {
       for (const { id } of items) {
         for (let isGone = false; !isGone;) {
           const found = await integrationStore.find(id);
-          isGone = found === undefined || (await integrationStore.remove(found));
+          isGone = found === undefined || (await integrationStore.remove(found, someEntry()));
         }
       }
     },

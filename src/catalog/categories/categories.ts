@@ -4,8 +4,9 @@ import { categoryUpdated } from '../../events/announcements.ts';
 import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createEditQueue } from '../../editing/edit-queue.ts';
 import type { Listing } from '../../lists/listing.ts';
+import { auditEntry, type Author } from '../../audit/author.ts';
 import { requireLocation, type Locations } from '../locations/locations.ts';
-import type { Category, CategoryChange, NewCategory } from './category.ts';
+import { categoryFields, type Category, type CategoryChange, type NewCategory } from './category.ts';
 import type { CategoryFilter, CategoryStore } from './category-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -17,7 +18,7 @@ export interface Categories {
    * receivers do not know the category yet.
    * @throws {ProblemError} unknown-location
    */
-  create(category: NewCategory, id: string): Promise<Category>;
+  create(category: NewCategory, id: string, author: Author): Promise<Category>;
   get(id: string): Promise<Category>;
   find(id: string): Promise<Category | undefined>;
   /** The categories that exist, by id. */
@@ -32,7 +33,7 @@ export interface Categories {
     id: string,
     change: CategoryChange,
     precondition: Precondition<Category>,
-    traceparent?: string,
+    author: Author,
   ): Promise<Category>;
 }
 
@@ -43,6 +44,8 @@ export interface CategoriesOptions {
   readonly clock: Clock;
   readonly random: Random;
 }
+
+const audited = { type: 'category', show: categoryFields.show } as const;
 
 export function createCategories({ store, locations, relay, clock, random }: CategoriesOptions): Categories {
   const editQueue = createEditQueue();
@@ -59,14 +62,15 @@ export function createCategories({ store, locations, relay, clock, random }: Cat
     findAll: (ids) => store.findAll(ids),
     list: (filter) => store.list(filter),
 
-    async create(sent, id) {
+    async create(sent, id, author) {
       await requireLocation(locations, sent.locationId);
       const at = clock.now();
       const category: Category = { id, ...sent, createdAt: at, updatedAt: at, revision: 1, waiting: 0 };
-      return (await store.insert(category)) ? category : await get(id);
+      const entry = auditEntry(author, audited, { at, after: category });
+      return (await store.insert(category, entry)) ? category : await get(id);
     },
 
-    update: (id, change, precondition, traceparent) =>
+    update: (id, change, precondition, author) =>
       editQueue.contend(id, async () => {
         const present = await get(id);
         requireMatch(present, precondition);
@@ -75,8 +79,9 @@ export function createCategories({ store, locations, relay, clock, random }: Cat
         if (present.waiting >= outboxCapacity) {
           await makeRoom(relay, 'categories', id, async () => (await get(id)).waiting);
         }
-        const occasion = { eventId: random.uuid(), locationId: present.locationId, at: next.updatedAt, traceparent };
-        const stored = await store.replace(next, [categoryUpdated(id, occasion)]);
+        const occasion = { eventId: random.uuid(), locationId: present.locationId, at: next.updatedAt, traceparent: author.traceparent };
+        const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
+        const stored = await store.replace(next, [categoryUpdated(id, occasion)], entry);
         if (stored !== undefined) relay.nudge('categories', id);
         return stored;
       }),

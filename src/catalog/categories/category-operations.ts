@@ -16,7 +16,7 @@ export function categoryOperations(categories: Categories): CategoryOperations {
   return {
     async createCategory({ body, context }) {
       const id = `cat_${context.resourceId.replaceAll('-', '')}`;
-      const category = await categories.create(categoryFields.readNew(body), id);
+      const category = await categories.create(categoryFields.readNew(body), id, context);
       return {
         status: 201,
         headers: { Location: `${collectionPath}/${category.id}`, ETag: revisionTag(category) },
@@ -38,7 +38,7 @@ export function categoryOperations(categories: Categories): CategoryOperations {
         (present) =>
           ifMatch(headers['If-Match'], revisionTag(present)) &&
           requireUnchanged(categoryFields.others(body), categoryFields.show(present)),
-        context.traceparent,
+        context,
       );
       return { status: 200, headers: { ETag: revisionTag(category) }, body: categoryFields.show(category) };
     },

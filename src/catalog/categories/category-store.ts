@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb';
+import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../../db/audit.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
 import type { PagedDatabase } from '../../db/pages.ts';
 import { gatherReadsById } from '../../db/raw-reads.ts';
@@ -18,7 +19,7 @@ export interface CategoryFilter {
 /** Categories in the database. Every method can throw `database-unavailable`. */
 export interface CategoryStore {
   /** Stores a new category. False when its id already exists. */
-  insert(category: Category): Promise<boolean>;
+  insert(category: Category, entry: AuditEntry): Promise<boolean>;
   find(id: string): Promise<Category | undefined>;
   /** The categories that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Category>>;
@@ -28,7 +29,11 @@ export interface CategoryStore {
    * Writes a changed category and the events that announce it, if the stored category still has this revision.
    * @returns the category as stored; `undefined` if another writer was first
    */
-  replace(category: Category, events: readonly OutboxEntry[]): Promise<Category | undefined>;
+  replace(
+    category: Category,
+    events: readonly OutboxEntry[],
+    entry: AuditEntry,
+  ): Promise<Category | undefined>;
 }
 
 type CategoryDocument = StampedDocument & WithOutbox & Document<typeof categoryFields.table>;
@@ -41,6 +46,7 @@ export const categoryIndexes: CollectionIndexes = {
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
     outboxIndex,
+    auditIndex,
   ],
 };
 
@@ -49,8 +55,8 @@ export function createCategoryStore(database: PagedDatabase): CategoryStore {
   const listByTime = database.pages.listsOf(fromDocument);
 
   return {
-    async insert(category) {
-      const document = { ...categoryFields.toDocument(category), outbox: [] };
+    async insert(category, entry) {
+      const document = { ...categoryFields.toDocument(category), outbox: [], ...firstAudit(entry) };
       return (await insertOnce(categories, document)).outcome === 'done';
     },
     ...gatherReadsById(database.db, collectionName, fromDocument),
@@ -61,9 +67,10 @@ export function createCategoryStore(database: PagedDatabase): CategoryStore {
         rest: archivedIn(archived),
         where: locationId === undefined ? {} : { location_id: locationId },
       }),
-    async replace(category, events) {
+    async replace(category, events, entry) {
       const { id, revision } = category;
-      const change = { ...categoryFields.toUpdate(category), ...pushEvents(events) };
+      const $push = { ...pushEvents(events), ...pushAudit(entry) };
+      const change = { ...categoryFields.toUpdate(category), $push };
       const result = await compareAndSet(categories, { id, revision, change });
       if (result.outcome !== 'done') return undefined;
       return { ...category, revision: result.revision, waiting: category.waiting + events.length };

@@ -21,7 +21,7 @@ export function locationOperations(locations: Locations, random: Random = system
         ...body,
         zones: withKeptSpots(toZones(body.zones ?? [], random.uuid), []),
       });
-      const location = await locations.create(content, context.resourceId);
+      const location = await locations.create(content, context.resourceId, context);
       return {
         status: 201,
         headers: { Location: `${collectionPath}/${location.id}`, ETag: revisionTag(location) },
@@ -34,7 +34,7 @@ export function locationOperations(locations: Locations, random: Random = system
       const location = await locations.get(path.id);
       return { status: 200, headers: { ETag: revisionTag(location) }, body: locationFields.show(location) };
     },
-    async updateLocation({ path, headers, body }) {
+    async updateLocation({ path, headers, body, context }) {
       const zones = body.zones === undefined ? undefined : toZones(body.zones, random.uuid);
       const { zones: _, ...others } = body;
       const location = await locations.update(
@@ -43,6 +43,7 @@ export function locationOperations(locations: Locations, random: Random = system
         (present) =>
           ifMatch(headers['If-Match'], revisionTag(present)) &&
           requireUnchanged(locationFields.others(body), locationFields.show(present)),
+        context,
       );
       return { status: 200, headers: { ETag: revisionTag(location) }, body: locationFields.show(location) };
     },

@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb';
+import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../../db/audit.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
 import type { PagedDatabase } from '../../db/pages.ts';
 import { gatherReadsById } from '../../db/raw-reads.ts';
@@ -12,7 +13,7 @@ import { locationFields, type Location } from './location.ts';
 /** Locations in the database. Every method can throw `database-unavailable`. */
 export interface LocationStore {
   /** Stores a new location. False when its id already exists. */
-  insert(location: Location): Promise<boolean>;
+  insert(location: Location, entry: AuditEntry): Promise<boolean>;
   find(id: string): Promise<Location | undefined>;
   /** The ids for which a location exists. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
@@ -22,7 +23,7 @@ export interface LocationStore {
    * Writes a changed location if the stored one still has this revision and `present` is still its next fiscal day.
    * @returns the location as stored; `undefined` if another writer was first
    */
-  replace(location: Location, present: FiscalSpan): Promise<Location | undefined>;
+  replace(location: Location, present: FiscalSpan, entry: AuditEntry): Promise<Location | undefined>;
   /** Locations whose next fiscal day ended before this instant, the longest overdue first. */
   findDue(before: Date, limit: number): Promise<Location[]>;
   /** Sets the next fiscal day if the current one and the fields that decide its end are still those of `location`. */
@@ -44,6 +45,7 @@ export const locationIndexes: CollectionIndexes = {
   indexes: [
     { key: { created_at: -1, _id: 1 }, name: 'created_at_-1__id_1' },
     { key: { next_fiscal_day_ends_at: 1 }, name: 'next_fiscal_day_ends_at_1' },
+    auditIndex,
   ],
 };
 
@@ -52,10 +54,11 @@ export function createLocationStore(database: PagedDatabase): LocationStore {
   const listByTime = database.pages.listsOf(fromDocument);
 
   return {
-    async insert(location) {
+    async insert(location, entry) {
       const document = {
         ...locationFields.toDocument(location),
         ...toSpanFields(location.nextFiscalDay),
+        ...firstAudit(entry),
       };
       return (await insertOnce(locations, document)).outcome === 'done';
     },
@@ -63,13 +66,17 @@ export function createLocationStore(database: PagedDatabase): LocationStore {
     existing: (ids) => database.pages.existing(locations, ids),
     list: (archived) =>
       listByTime({ collection: locations, where: {}, time: 'created_at', rest: archivedIn(archived) }),
-    async replace(location, present) {
+    async replace(location, present, entry) {
       const update = locationFields.toUpdate(location);
       const result = await compareAndSet(locations, {
         id: location.id,
         revision: location.revision,
         where: { next_fiscal_day: present.date },
-        change: { ...update, $set: { ...update.$set, ...toSpanFields(location.nextFiscalDay) } },
+        change: {
+          ...update,
+          $set: { ...update.$set, ...toSpanFields(location.nextFiscalDay) },
+          $push: pushAudit(entry),
+        },
       });
       return result.outcome === 'done' ? { ...location, revision: result.revision } : undefined;
     },

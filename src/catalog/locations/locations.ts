@@ -3,10 +3,11 @@ import { ProblemError } from '../../errors/problem-error.ts';
 import { createEditQueue } from '../../editing/edit-queue.ts';
 import { changed, requireMatch, type Precondition } from '../../editing/edits.ts';
 import type { Listing } from '../../lists/listing.ts';
+import { auditEntry, type Author } from '../../audit/author.ts';
 import type { ArchivedSelection } from '../archived.ts';
 import { isCurrency } from './currencies.ts';
 import { changedFiscalSpan, fiscalDateAt, fiscalSpan, nextFiscalSpan, timezoneNamed } from './fiscal-calendar.ts';
-import type { Location, LocationChange, NewLocation } from './location.ts';
+import { locationFields, type Location, type LocationChange, type NewLocation } from './location.ts';
 import { withKeptSpots, type SentZone } from './zones.ts';
 import type { LocationStore } from './location-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -19,7 +20,7 @@ export interface Locations {
    * Stores a location, or finds the one that an earlier attempt stored under the same id.
    * @throws {ProblemError} unknown-currency, unknown-timezone
    */
-  create(content: NewLocation, id: string): Promise<Location>;
+  create(content: NewLocation, id: string, author: Author): Promise<Location>;
   get(id: string): Promise<Location>;
   find(id: string): Promise<Location | undefined>;
   /** The ids for which a location exists. */
@@ -31,7 +32,7 @@ export interface Locations {
    * progress.
    * @throws {ProblemError} precondition-failed, unknown-timezone, edit-conflict
    */
-  update(id: string, change: SentChange, precondition: Precondition<Location>): Promise<Location>;
+  update(id: string, change: SentChange, precondition: Precondition<Location>, author: Author): Promise<Location>;
 
   /** Locations whose next fiscal day ended before this instant, the longest overdue first. */
   findDue(before: Date, limit: number): Promise<Location[]>;
@@ -46,6 +47,8 @@ export interface LocationsOptions {
   readonly store: LocationStore;
   readonly clock: Clock;
 }
+
+const audited = { type: 'location', show: locationFields.show } as const;
 
 export function createLocations({ store, clock }: LocationsOptions): Locations {
   const editQueue = createEditQueue();
@@ -63,7 +66,7 @@ export function createLocations({ store, clock }: LocationsOptions): Locations {
     list: (archived) => store.list(archived),
     findDue: (before, limit) => store.findDue(before, limit),
 
-    async create(sent, id) {
+    async create(sent, id, author) {
       refuseFindings(unknownTimezone(sent.timezone), unknownCurrency(sent.currency));
       const content = { ...sent, timezone: timezoneNamed(sent.timezone) ?? sent.timezone };
       const at = clock.now();
@@ -75,15 +78,18 @@ export function createLocations({ store, clock }: LocationsOptions): Locations {
         nextFiscalDay: fiscalSpan(fiscalDateAt(at, content), content),
         revision: 1,
       };
-      return (await store.insert(location)) ? location : await get(id);
+      const entry = auditEntry(author, audited, { at, after: location });
+      return (await store.insert(location, entry)) ? location : await get(id);
     },
 
-    update: (id, change, precondition) =>
+    update: (id, change, precondition, author) =>
       editQueue.contend(id, async () => {
         const present = await get(id);
         requireMatch(present, precondition);
         const next = applyChange(present, change, clock.now());
-        return next === present ? present : await store.replace(next, present.nextFiscalDay);
+        if (next === present) return present;
+        const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
+        return await store.replace(next, present.nextFiscalDay, entry);
       }),
 
     async finishFiscalDay(id, date) {

@@ -15,7 +15,7 @@ export function productOperations(products: Products, random: Random = systemRan
   return {
     async createProduct({ body, context }) {
       const sent = productFields.readNew({ ...body, modifiers: toModifiers(body.modifiers ?? [], random.uuid) });
-      const product = await products.create(sent, context.resourceId);
+      const product = await products.create(sent, context.resourceId, context);
       return {
         status: 201,
         headers: { Location: `${collectionPath}/${product.id}`, ETag: revisionTag(product) },
@@ -38,7 +38,7 @@ export function productOperations(products: Products, random: Random = systemRan
         (present) =>
           ifMatch(headers['If-Match'], revisionTag(present)) &&
           requireUnchanged(productFields.others(body), productFields.show(present)),
-        context.traceparent,
+        context,
       );
       return { status: 200, headers: { ETag: revisionTag(product) }, body: productFields.show(product) };
     },

@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb';
+import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../../db/audit.ts';
 import type { CollectionIndexes } from '../../db/indexes.ts';
 import type { PagedDatabase } from '../../db/pages.ts';
 import { gatherReadsById } from '../../db/raw-reads.ts';
@@ -19,7 +20,7 @@ export interface ProductFilter {
 /** Products in the database. Every method can throw `database-unavailable`. */
 export interface ProductStore {
   /** Stores a new product. False when its id already exists. */
-  insert(product: Product): Promise<boolean>;
+  insert(product: Product, entry: AuditEntry): Promise<boolean>;
   find(id: string): Promise<Product | undefined>;
   /** The products that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Product>>;
@@ -29,7 +30,11 @@ export interface ProductStore {
    * Writes a changed product and the events that announce it, if the stored product still has this revision.
    * @returns the product as stored; `undefined` if another writer was first
    */
-  replace(product: Product, events: readonly OutboxEntry[]): Promise<Product | undefined>;
+  replace(
+    product: Product,
+    events: readonly OutboxEntry[],
+    entry: AuditEntry,
+  ): Promise<Product | undefined>;
 }
 
 type ProductDocument = StampedDocument & WithOutbox & Document<typeof productFields.table>;
@@ -43,6 +48,7 @@ export const productIndexes: CollectionIndexes = {
     { key: { location_id: 1, created_at: -1, _id: 1 }, name: 'location_id_1_created_at_-1__id_1' },
     { key: { category_id: 1, created_at: -1, _id: 1 }, name: 'category_id_1_created_at_-1__id_1' },
     outboxIndex,
+    auditIndex,
   ],
 };
 
@@ -51,8 +57,8 @@ export function createProductStore(database: PagedDatabase): ProductStore {
   const listByTime = database.pages.listsOf(fromDocument);
 
   return {
-    async insert(product) {
-      const document = { ...productFields.toDocument(product), outbox: [] };
+    async insert(product, entry) {
+      const document = { ...productFields.toDocument(product), outbox: [], ...firstAudit(entry) };
       return (await insertOnce(products, document)).outcome === 'done';
     },
     ...gatherReadsById(database.db, collectionName, fromDocument),
@@ -67,9 +73,10 @@ export function createProductStore(database: PagedDatabase): ProductStore {
         rest: { ...(ofCategory === undefined ? {} : ofLocation), ...archivedIn(archived) },
       });
     },
-    async replace(product, events) {
+    async replace(product, events, entry) {
       const { id, revision } = product;
-      const change = { ...productFields.toUpdate(product), ...pushEvents(events) };
+      const $push = { ...pushEvents(events), ...pushAudit(entry) };
+      const change = { ...productFields.toUpdate(product), $push };
       const result = await compareAndSet(products, { id, revision, change });
       if (result.outcome !== 'done') return undefined;
       return { ...product, revision: result.revision, waiting: product.waiting + events.length };

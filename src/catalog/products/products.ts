@@ -6,8 +6,9 @@ import { makeRoom, outboxCapacity, type Relay } from '../../events/outbox.ts';
 import { createEditQueue } from '../../editing/edit-queue.ts';
 import type { Listing } from '../../lists/listing.ts';
 import { requireCategory, type Categories } from '../categories/categories.ts';
+import { auditEntry, type Author } from '../../audit/author.ts';
 import { requireLocation, type Locations } from '../locations/locations.ts';
-import type { NewProduct, Product, ProductChange } from './product.ts';
+import { productFields, type NewProduct, type Product, type ProductChange } from './product.ts';
 import type { ProductFilter, ProductStore } from './product-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -19,7 +20,7 @@ export interface Products {
    * receivers do not know the product yet.
    * @throws {ProblemError} unknown-location, unknown-category
    */
-  create(product: NewProduct, id: string): Promise<Product>;
+  create(product: NewProduct, id: string, author: Author): Promise<Product>;
   get(id: string): Promise<Product>;
   /** The products that exist, by id. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Product>>;
@@ -34,7 +35,7 @@ export interface Products {
     id: string,
     change: ProductChange,
     precondition: Precondition<Product>,
-    traceparent?: string,
+    author: Author,
   ): Promise<Product>;
 }
 
@@ -46,6 +47,8 @@ export interface ProductsOptions {
   readonly clock: Clock;
   readonly random: Random;
 }
+
+const audited = { type: 'product', show: productFields.show } as const;
 
 export function createProducts({ store, locations, categories, relay, clock, random }: ProductsOptions): Products {
   const editQueue = createEditQueue();
@@ -75,15 +78,16 @@ export function createProducts({ store, locations, categories, relay, clock, ran
     findAll: (ids) => store.findAll(ids),
     list: (filter) => store.list(filter),
 
-    async create(sent, id) {
+    async create(sent, id, author) {
       const { currency } = await requireLocation(locations, sent.locationId);
       await requireCategory(categories, sent.categoryId, sent.locationId);
       const at = clock.now();
       const product = { id, currency, ...sent, createdAt: at, updatedAt: at, revision: 1, waiting: 0 };
-      return (await store.insert(product)) ? product : await get(id);
+      const entry = auditEntry(author, audited, { at, after: product });
+      return (await store.insert(product, entry)) ? product : await get(id);
     },
 
-    update: (id, change, precondition, traceparent) =>
+    update: (id, change, precondition, author) =>
       editQueue.contend(id, async () => {
         const present = await get(id);
         requireMatch(present, precondition);
@@ -95,7 +99,8 @@ export function createProducts({ store, locations, categories, relay, clock, ran
         if (present.waiting >= outboxCapacity) {
           await makeRoom(relay, 'products', id, async () => (await get(id)).waiting);
         }
-        const stored = await store.replace(next, announce(present, next, traceparent));
+        const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
+        const stored = await store.replace(next, announce(present, next, author.traceparent), entry);
         if (stored !== undefined) relay.nudge('products', id);
         return stored;
       }),

@@ -30,6 +30,7 @@ const dayMs = 86_400_000;
 /** The samples of each collection. */
 const samplesOf: Readonly<Record<string, readonly Samples[]>> = {
   api_keys: [byCreation],
+  audit_log: [{ field: 'sample', time: 'at' }],
   // A UUID follows `cat_`.
   categories: [{ ...byCreation, isSample: ({ _id }) => isSample(String(_id).slice(4)) }],
   deliveries: [

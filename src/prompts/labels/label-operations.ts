@@ -1,8 +1,8 @@
 import { ProblemError } from '../../errors/problem-error.ts';
 import { ifMatch } from '../../http/conditional.ts';
-import type { OperationHandlers, Principal } from '../../http/operation.ts';
+import type { OperationHandlers } from '../../http/operation.ts';
 import { answerPage } from '../../http/list-answer.ts';
-import { showLabel, showMove, type LabelMover } from './label.ts';
+import { showLabel, showMove } from './label.ts';
 import type { FoundLabel, LabelPrecondition, Labels } from './labels.ts';
 
 type LabelOperations = Pick<
@@ -23,7 +23,7 @@ export function labelOperations(labels: Labels): LabelOperations {
     async setLabel({ path: { slugOrId, label: name }, headers, body, context }) {
       context.note({ prompt: slugOrId, label: name, version: body.version });
       const target = { name, version: body.version };
-      const { isNew, ...found } = await labels.set(slugOrId, target, expectation(headers), mover(context.principal));
+      const { isNew, ...found } = await labels.set(slugOrId, target, expectation(headers), context);
       context.note({ prompt: found.promptId });
       const answer = { headers: { ETag: tagOf(found) }, body: showLabel(found.label) };
       if (!isNew) return { status: 200, ...answer };
@@ -32,7 +32,7 @@ export function labelOperations(labels: Labels): LabelOperations {
     },
     async deleteLabel({ path, headers, context }) {
       context.note({ prompt: path.slugOrId, label: path.label });
-      await labels.remove(path.slugOrId, path.label, expectation(headers), mover(context.principal));
+      await labels.remove(path.slugOrId, path.label, expectation(headers), context);
       return { status: 200, body: { ok: true } };
     },
     listLabelMoves(input) {
@@ -40,10 +40,6 @@ export function labelOperations(labels: Labels): LabelOperations {
       return answerPage(input, () => labels.listMoves(slugOrId, label), showMove);
     },
   };
-}
-
-function mover({ keyId, name }: Principal): LabelMover {
-  return { id: keyId, name };
 }
 
 /** Changes by each move, and never repeats: the moves of a label are numbered, also over deletions. */

@@ -10,7 +10,6 @@ const label = object({ ...move, version: integer });
 /** The deletion of a label. */
 export const labelDeletion = object(move);
 
-export type LabelMover = ReturnType<typeof mover.fromStored>;
 /** A label as its last move left it. */
 export type Label = ReturnType<typeof label.fromStored>;
 /** The creation, a move or a deletion of a label. */

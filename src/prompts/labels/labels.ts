@@ -1,3 +1,4 @@
+import { auditEntry, keyOf, type AuditedKind, type Author } from '../../audit/author.ts';
 import { createEditQueue, type EditQueue } from '../../editing/edit-queue.ts';
 import { changeTime } from '../../editing/edits.ts';
 import { ProblemError } from '../../errors/problem-error.ts';
@@ -9,7 +10,7 @@ import type { PromptStore } from '../prompt-store.ts';
 import type { Prompt } from '../prompt.ts';
 import { promptNotFound, versionNotFound, type Prompts } from '../prompts.ts';
 import type { LabelMoveStore } from './label-store.ts';
-import { findLabel, type Label, type LabelMove, type LabelMover } from './label.ts';
+import { findLabel, labelList, type Label, type LabelMove } from './label.ts';
 
 /** A label with the id of its prompt. */
 export interface FoundLabel {
@@ -43,10 +44,10 @@ export interface Labels {
     slugOrId: string,
     target: { readonly name: string; readonly version: number },
     precondition: LabelPrecondition,
-    movedBy: LabelMover,
+    author: Author,
   ): Promise<FoundLabel & { isNew: boolean }>;
   /** @throws {ProblemError} label-not-found, edit-conflict, and what the precondition throws */
-  remove(slugOrId: string, name: string, precondition: LabelPrecondition, movedBy: LabelMover): Promise<void>;
+  remove(slugOrId: string, name: string, precondition: LabelPrecondition, author: Author): Promise<void>;
   /**
    * The moves of a label, the latest first, also of a deleted one.
    * @throws {ProblemError} label-not-found if there was never such a label
@@ -67,6 +68,12 @@ export interface LabelsOptions {
   /** Shared with others that write to prompts. */
   readonly editQueue?: EditQueue;
 }
+
+/** Recorded as changes of the prompt. */
+const audited: AuditedKind<Pick<Prompt, 'id' | 'labels'>> = {
+  type: 'prompt',
+  show: ({ labels }) => ({ labels: labelList.show(labels ?? []) }),
+};
 
 /** The most labels of a prompt. */
 const maxLabels = 20;
@@ -90,6 +97,7 @@ export function createLabels({
   /** Reads the prompt, changes a label, and starts again if another writer changed the prompt in the meantime. */
   const edit = <Result>(
     slugOrId: string,
+    author: Author,
     change: (prompt: Prompt) => Promise<Edit<Result>> | Edit<Result>,
   ): Promise<Result> => {
     const writeId = random.uuid();
@@ -110,7 +118,9 @@ export function createLabels({
         await moves.archive(prompt.id, move);
         archived = true;
       }
-      const isStored = await store.replaceLabels(prompt, { labels, deletedLabel }, writeId);
+      const after = { id, labels };
+      const entry = auditEntry(author, audited, { at: clock.now(), before: prompt, after });
+      const isStored = await store.replaceLabels(prompt, { labels, deletedLabel }, entry, writeId);
       return isStored ? { result } : undefined;
     };
     return editQueue.contend(slugOrId, attempt).then(({ result }) => result);
@@ -122,11 +132,11 @@ export function createLabels({
     return findLabel(labels, name) ?? (deletedLabel?.name === name ? deletedLabel : await moves.findLast(id, name));
   };
 
-  const nextMove = (name: string, last: LabelMove | undefined, movedBy: LabelMover): Omit<Label, 'version'> => ({
+  const nextMove = (name: string, last: LabelMove | undefined, author: Author): Omit<Label, 'version'> => ({
     name,
     sequence: (last?.sequence ?? 0) + 1,
     movedAt: last === undefined ? clock.now() : changeTime(last.movedAt, clock.now()),
-    movedBy,
+    movedBy: keyOf(author),
   });
 
   return {
@@ -140,8 +150,8 @@ export function createLabels({
       if (label === undefined) throw notFound(slugOrId, name);
       return { promptId, label };
     },
-    set: (slugOrId, { name, version }, precondition, movedBy) =>
-      edit(slugOrId, async (prompt) => {
+    set: (slugOrId, { name, version }, precondition, author) =>
+      edit(slugOrId, author, async (prompt) => {
         if (version > prompt.version) throw versionNotFound(slugOrId, version);
         const { id: promptId, labels = [] } = prompt;
         const present = findLabel(labels, name);
@@ -150,7 +160,7 @@ export function createLabels({
           return { labels: prompt.labels, result: { promptId, label: present, isNew: false } };
         }
         if (present === undefined && labels.length >= maxLabels) throw tooMany(slugOrId);
-        const label = { ...nextMove(name, await lastMove(prompt, name), movedBy), version };
+        const label = { ...nextMove(name, await lastMove(prompt, name), author), version };
         const others = labels.filter((one) => one !== present);
         return {
           labels: [...others, label].sort((one, other) => (one.name < other.name ? -1 : 1)),
@@ -158,14 +168,14 @@ export function createLabels({
           result: { promptId, label, isNew: present === undefined },
         };
       }),
-    remove: (slugOrId, name, precondition, movedBy) =>
-      edit(slugOrId, ({ id: promptId, labels = [] }) => {
+    remove: (slugOrId, name, precondition, author) =>
+      edit(slugOrId, author, ({ id: promptId, labels = [] }) => {
         const present = findLabel(labels, name);
         if (present === undefined) throw notFound(slugOrId, name);
         precondition({ promptId, label: present });
         return {
           labels: labels.filter((one) => one !== present),
-          deletedLabel: nextMove(name, present, movedBy),
+          deletedLabel: nextMove(name, present, author),
           replaced: present,
           result: undefined,
         };

@@ -16,6 +16,7 @@ import { openLedger, type Ledger } from './ledger.ts';
 import { createServiceNode, type ServiceNode } from './node.ts';
 import { startOrders, type OrderStream } from './order-stream.ts';
 import { faultTiming, timingVariable } from './timing.ts';
+import { someEntry } from '../../support/author.ts';
 
 const key = 'administrator-key-of-the-tests-0123456789';
 
@@ -88,22 +89,25 @@ export async function startWorld({
     ledgers,
     async subscribe(url, secret, id = randomUUID()) {
       const at = new Date();
-      await integrations.insert({
-        id,
-        name: 'Receiver',
-        url,
-        eventTypes,
-        headers: [],
-        status: 'active',
-        createdAt: at,
-        updatedAt: at,
-        secret: secrets.seal(secret, secretRecord(id)),
-        rotation: undefined,
-        finishedRotationId: undefined,
-        disabled: undefined,
-        warning: undefined,
-        locationIds: undefined,
-      });
+      await integrations.insert(
+        {
+          id,
+          name: 'Receiver',
+          url,
+          eventTypes,
+          headers: [],
+          status: 'active',
+          createdAt: at,
+          updatedAt: at,
+          secret: secrets.seal(secret, secretRecord(id)),
+          rotation: undefined,
+          finishedRotationId: undefined,
+          disabled: undefined,
+          warning: undefined,
+          locationIds: undefined,
+        },
+        someEntry(),
+      );
       return id;
     },
     async edit(ids, change) {
@@ -112,7 +116,7 @@ export async function startWorld({
         while (written === undefined) {
           const integration = await integrations.find(id);
           if (integration === undefined) throw new Error(`no integration ${id}`);
-          written = await integrations.replace(change(integration), 'operator');
+          written = await integrations.replace(change(integration), someEntry());
         }
       }
     },

@@ -1,5 +1,6 @@
 import {
   IconBuildingStore,
+  IconHistory,
   IconHome,
   IconKey,
   IconMessageCode,
@@ -46,4 +47,5 @@ export const navigation: readonly NavigationEntry[] = [
     scope: 'integrations:read',
   },
   { group: 'administration', to: '/api-keys', text: 'apiKeys', icon: IconKey, scope: 'keys:manage' },
+  { group: 'administration', to: '/audit-log', text: 'auditLog', icon: IconHistory, scope: 'audit:read' },
 ];

@@ -1,5 +1,6 @@
 import { createRouter } from '@tanstack/react-router';
 import { apiKeysRoutes } from '../screens/api-keys/routes.ts';
+import { auditLogRoutes } from '../screens/audit-log/routes.ts';
 import { deliveriesRoutes } from '../screens/deliveries/routes.ts';
 import { integrationsRoutes } from '../screens/integrations/routes.ts';
 import { locationsRoutes } from '../screens/locations/routes.ts';
@@ -28,6 +29,7 @@ export const router = createRouter({
     ...replaysRoutes,
     ...deliveriesRoutes,
     ...apiKeysRoutes,
+    ...auditLogRoutes,
   ]),
   basepath: basePath,
   // All values in addresses are texts, as people write them: `?status=active`.

@@ -1,4 +1,5 @@
 import { apiKeys } from './de/api-keys.ts';
+import { auditLog } from './de/audit-log.ts';
 import { deliveries } from './de/deliveries.ts';
 import { integrations } from './de/integrations.ts';
 import { labels } from './de/labels.ts';
@@ -30,4 +31,5 @@ export const de: Texts = {
   replays,
   deliveries,
   apiKeys,
+  auditLog,
 };

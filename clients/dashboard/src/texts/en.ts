@@ -1,4 +1,5 @@
 import { apiKeys } from './en/api-keys.ts';
+import { auditLog } from './en/audit-log.ts';
 import { deliveries } from './en/deliveries.ts';
 import { integrations } from './en/integrations.ts';
 import { labels } from './en/labels.ts';
@@ -29,6 +30,7 @@ export const en = {
   replays,
   deliveries,
   apiKeys,
+  auditLog,
 };
 
 /** The texts of one language. A language is a file that exports an object of this type. */

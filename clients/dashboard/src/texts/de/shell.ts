@@ -22,6 +22,7 @@ export const shell: Texts['shell'] = {
     integrations: 'Integrationen',
     deliveries: 'Zustellungen',
     apiKeys: 'API-Schlüssel',
+    auditLog: 'Änderungsprotokoll',
   },
   reference: 'API-Referenz',
   account: (name) => `Konto: ${name}`,

@@ -112,6 +112,7 @@ export const apiKeys = {
     'integrations:read': 'Read integrations and deliveries, without secrets',
     'integrations:manage': 'Create and change integrations; resend, replay, rotate secrets',
     'keys:manage': 'List, create, change and revoke API keys',
+    'audit:read': 'Read the audit log: who changed what',
     'metrics:read': 'Read metrics and statistics',
     'prices:read': 'Read prices of models',
     'prices:write': 'Set and delete your own prices of models',

@@ -20,6 +20,7 @@ export const shell = {
     integrations: 'Integrations',
     deliveries: 'Deliveries',
     apiKeys: 'API keys',
+    auditLog: 'Audit log',
   },
   reference: 'API reference',
   account: (name: string) => `Account: ${name}`,

@@ -1,0 +1,111 @@
+import { Text } from '@mantine/core';
+import { IconHistory } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
+import type { Schemas } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import { gateway } from '../../app/gateway.ts';
+import { DataTable, RowCount, type Column } from '../../shared/data-table.tsx';
+import { EmptyState } from '../../shared/empty-state.tsx';
+import { DateRangeFilter, FilterBar, SearchFilter, SelectFilter, useFilters } from '../../shared/filters.tsx';
+import { TextLink } from '../../shared/links.tsx';
+import { Page } from '../../shared/page.tsx';
+import { RelativeTime } from '../../shared/relative-time.tsx';
+import { useTexts } from '../../shared/texts.tsx';
+import { useList } from '../../shared/use-list.ts';
+import { ChangeList } from './change-list.tsx';
+import { resourceTypes } from './resource-types.ts';
+
+type AuditRecord = Schemas['AuditRecord'];
+
+const route = getRouteApi('/audit-log');
+
+/** Who changed what, the newest first. */
+export function AuditLogScreen(): ReactNode {
+  const { auditLog: texts, shared } = useTexts();
+  const search = route.useSearch();
+  const filters = useFilters(search);
+  const list = useList({
+    queryKey: ['audit-log', search],
+    load: (position, options) => gateway.auditLog.list({ ...search, ...position }, options),
+    idOf: ({ id }) => id,
+    isLive: true,
+  });
+  return (
+    <Page title={texts.title} description={texts.description}>
+      <FilterBar filters={filters}>
+        <SelectFilter
+          filters={filters}
+          name="resource_type"
+          label={texts.columns.resource}
+          options={resourceTypes.map((value) => ({ value, label: texts.types[value] }))}
+        />
+        <SearchFilter filters={filters} name="resource_id" label={texts.resourceId} />
+        <SearchFilter filters={filters} name="key_id" label={texts.keyId} />
+        <DateRangeFilter filters={filters} since="since" until="until" />
+      </FilterBar>
+      <RowCount list={list} />
+      <DataTable
+        label={texts.title}
+        columns={useColumns()}
+        list={list}
+        rowKey={({ id }) => id}
+        empty={
+          filters.isActive ? (
+            <EmptyState icon={IconHistory} title={shared.filters.noMatch} text={shared.filters.noMatchText} />
+          ) : (
+            <EmptyState icon={IconHistory} title={texts.empty.title} text={texts.empty.text} />
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+function useColumns(): Column<AuditRecord>[] {
+  const { auditLog: texts } = useTexts();
+  const operations: Record<string, string> = texts.operations;
+  return [
+    {
+      key: 'operation',
+      header: texts.columns.operation,
+      width: 190,
+      cell: ({ operation }) => <Text size="sm">{operations[operation] ?? operation}</Text>,
+    },
+    {
+      key: 'resource',
+      header: texts.columns.resource,
+      width: 210,
+      cell: ({ resource_type, resource_id }) => (
+        <TextLink to="/audit-log" search={{ resource_id }} size="sm" title={texts.onlyResource} truncate display="block">
+          {(texts.types as Record<string, string>)[resource_type] ?? resource_type} {resource_id}
+        </TextLink>
+      ),
+    },
+    {
+      key: 'changes',
+      header: texts.columns.changes,
+      cell: (record) => <ChangeList record={record} />,
+    },
+    {
+      key: 'who',
+      header: texts.columns.who,
+      width: 170,
+      cell: ({ key_id, key_name, session_id, address }) => (
+        <>
+          <TextLink to="/audit-log" search={{ key_id }} size="sm" title={texts.onlyKey} truncate display="block">
+            {key_name}
+          </TextLink>
+          <Text size="xs" c="dimmed" truncate>
+            {session_id === undefined ? address : texts.byHand(address)}
+          </Text>
+        </>
+      ),
+    },
+    {
+      key: 'when',
+      header: texts.columns.when,
+      width: 110,
+      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+    },
+  ];
+}

@@ -1,0 +1,49 @@
+import { Code, Stack, Text } from '@mantine/core';
+import type { Schemas } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import { useTexts } from '../../shared/texts.tsx';
+
+/** Characters of a value that are shown; the whole value is shown on hover. */
+const shownLength = 80;
+/** Members that are shown; of a creation the name is enough. */
+const shownMembers = 4;
+
+/** What a record says was different. */
+export function ChangeList({ record }: { record: Schemas['AuditRecord'] }): ReactNode {
+  const { auditLog: texts, shared } = useTexts();
+  const { before, after, withheld = [] } = record;
+  const names = Object.keys({ ...before, ...after });
+  const shown = before === undefined || after === undefined ? names.filter((name) => name === 'name') : names;
+  const isEdit = before !== undefined || after !== undefined || withheld.length > 0;
+  if (!isEdit) return shared.none;
+  return (
+    <Stack gap={2}>
+      {shown.slice(0, shownMembers).map((name) => (
+        <Text key={name} size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+          <Text span inherit c="dimmed">
+            {name}
+          </Text>{' '}
+          <Value value={before?.[name]} />
+          {before?.[name] !== undefined && after?.[name] !== undefined && ' → '}
+          <Value value={after?.[name]} />
+        </Text>
+      ))}
+      {shown.length > shownMembers && (
+        <Text size="sm" c="dimmed">
+          {texts.more(shown.length - shownMembers)}
+        </Text>
+      )}
+      {withheld.length > 0 && before !== undefined && after !== undefined && (
+        <Text size="sm" c="dimmed">
+          {texts.withheld(withheld)}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function Value({ value }: { value: unknown }): ReactNode {
+  if (value === undefined) return null;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return <Code title={text}>{text.length > shownLength ? `${text.slice(0, shownLength)}…` : text}</Code>;
+}

@@ -1,0 +1,54 @@
+import type { components } from '../../generated/types.ts';
+import type { AuditDocument } from '../db/audit.ts';
+import { beyondLimits } from '../errors/beyond-limits.ts';
+import { answerPage } from '../http/list-answer.ts';
+import type { OperationHandlers } from '../http/operation.ts';
+import { toInstant } from '../runtime/instants.ts';
+import type { AuditStore } from './audit-store.ts';
+
+/** @param drain hands over the records that wait, so that a caller finds every change that was made before */
+export function auditOperations(
+  store: AuditStore,
+  drain: () => Promise<void>,
+): Pick<OperationHandlers, 'listAuditLog'> {
+  return {
+    async listAuditLog(input) {
+      if (input.context.principal.reach?.prompts !== undefined) {
+        throw beyondLimits('This key is limited to some prompts, so it cannot read who changed others.');
+      }
+      const { since, until, key_id: keyId, operation, resource_type: resourceType, resource_id: resourceId } = input.query;
+      return await answerPage(
+        input,
+        async () => {
+          await drain();
+          return store.list({
+            since: toInstant(since),
+            until: toInstant(until),
+            ...{ keyId, operation, resourceType, resourceId },
+          });
+        },
+        showRecord,
+      );
+    },
+  };
+}
+
+function showRecord(document: AuditDocument): components['schemas']['AuditRecord'] {
+  const { session_id, before, after, withheld, address } = document;
+  return {
+    id: document._id,
+    created_at: document.at.toISOString(),
+    operation: document.operation,
+    key_id: document.key_id,
+    key_name: document.key_name,
+    ...(session_id !== undefined && { session_id }),
+    // What this release wrote, or a later one.
+    resource_type: document.resource_type as components['schemas']['AuditRecord']['resource_type'],
+    resource_id: document.resource_id,
+    ...(before !== undefined && { before: JSON.parse(before) as Record<string, unknown> }),
+    ...(after !== undefined && { after: JSON.parse(after) as Record<string, unknown> }),
+    ...(withheld !== undefined && { withheld }),
+    request_id: document.request_id,
+    ...(address !== undefined && { address }),
+  };
+}

@@ -1,0 +1,52 @@
+import type { Collection } from 'mongodb';
+import { auditLogName, type AuditDocument } from '../db/audit.ts';
+import { expiryIndex, type CollectionIndexes } from '../db/indexes.ts';
+import type { PagedDatabase } from '../db/pages.ts';
+import type { Listing } from '../lists/listing.ts';
+import { defined } from '../runtime/objects.ts';
+
+/** Which records a list has. */
+export interface AuditFilter {
+  readonly since: Date | undefined;
+  readonly until: Date | undefined;
+  readonly keyId: string | undefined;
+  readonly operation: string | undefined;
+  readonly resourceType: string | undefined;
+  readonly resourceId: string | undefined;
+}
+
+/** The audit log in the database. */
+export interface AuditStore {
+  /** The newest first. @throws ProblemError `database-unavailable` */
+  list(filter: AuditFilter): Listing<AuditDocument>;
+}
+
+/** Every index costs at each insertion: the records of one operation or kind of resource are found among others. */
+export const auditIndexes: CollectionIndexes = {
+  collection: auditLogName,
+  indexes: [
+    { key: { at: -1, _id: 1 }, name: 'at_-1__id_1' },
+    { key: { key_id: 1, at: -1, _id: 1 }, name: 'key_id_1_at_-1__id_1' },
+    { key: { resource_id: 1, at: -1, _id: 1 }, name: 'resource_id_1_at_-1__id_1' },
+    expiryIndex,
+  ],
+};
+
+export function createAuditStore(database: PagedDatabase): AuditStore {
+  const records: Collection<AuditDocument> = database.db.collection(auditLogName);
+  const list = database.pages.listsOf((document: AuditDocument) => document, { isLong: true });
+  return {
+    list({ since, until, keyId, operation, resourceType, resourceId }) {
+      const ofResource = resourceId === undefined ? undefined : { resource_id: resourceId };
+      const ofKey = keyId === undefined ? undefined : { key_id: keyId };
+      const rest = defined({ ...(ofResource && ofKey), operation, resource_type: resourceType });
+      return list({
+        collection: records,
+        time: 'at',
+        where: ofResource ?? ofKey ?? {},
+        span: { since, until },
+        ...(Object.keys(rest).length > 0 && { rest }),
+      });
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { createAuditDrain } from '../db/audit.ts';
+import type { CollectionIndexes } from '../db/indexes.ts';
+import type { PagedDatabase } from '../db/pages.ts';
+import type { Chore } from '../runtime/maintenance.ts';
+import { auditOperations } from './audit-operations.ts';
+import { createAuditStore } from './audit-store.ts';
+
+/** How often records are handed over to the audit log, in milliseconds. A list of it also does that. */
+const drainEveryMs = 2_000;
+
+/** @param indexes of all collections: those with the index of waiting records are drained */
+export function createAuditFeature(database: PagedDatabase, indexes: readonly CollectionIndexes[]) {
+  const drain = createAuditDrain(database.db, indexes);
+  const chores: readonly Chore[] = [{ name: 'audit log', everyMs: drainEveryMs, run: drain }];
+  return { chores, operations: auditOperations(createAuditStore(database), drain) };
+}

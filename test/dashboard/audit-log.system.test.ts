@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { openSignedIn } from './support/sign-in.ts';
+
+const browser = useBrowser();
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+describe('the audit log', () => {
+  it('says who changed what, and leads to all changes of a resource', async () => {
+    const path = '/api/v1/prompts';
+    const messages = [{ role: 'user', content: 'Summarise this ticket' }];
+    const { body } = await service.call('POST', path, { body: { name: 'Summarise a ticket', messages } });
+    await service.call('PUT', `${path}/${body.id}`, {
+      body: { name: 'Summarise <b>tickets</b>', messages: [{ role: 'user', content: 'Summarise {{ticket}}' }] },
+    });
+    await service.call('PUT', `${path}/${body.id}/labels/production`, { body: { version: 2 } });
+    const rates = [{ input: '1.5', output: '6' }];
+    await service.call('PUT', '/api/v1/prices/echo/our-own', { body: { rates } });
+    const page = await openSignedIn(browser, service, '/audit-log');
+    const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+    await row('Prompt changed').getByText('Summarise <b>tickets</b>').waitFor();
+    await row('Prompt changed').getByText('Values not recorded: messages').waitFor();
+    await row('Label moved').getByText('{"production":2}').waitFor();
+    await row('Price set').getByText('echo/our-own').waitFor();
+    await row('Signed in').getByText('administrator').waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'audit-log');
+    await row('Label moved').getByRole('link', { name: /Prompt/ }).click();
+    await row('Price set').waitFor({ state: 'detached' });
+    await row('Prompt created').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).first().click();
+    await page.getByLabel('Resource').selectOption({ label: 'Price' });
+    await row('Price set').waitFor();
+    await row('Prompt created').waitFor({ state: 'detached' });
+  });
+});
