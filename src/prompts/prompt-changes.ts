@@ -1,15 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import { changed } from '../editing/edits.ts';
-import { contentFields, type Prompt, type PromptChange, type PromptContent } from './prompt.ts';
+import { contentFields, type Prompt, type PromptChange, type PromptContent, type PromptVersion } from './prompt.ts';
 
 /**
  * The prompt after a change: a new version if its content differs, the same object if nothing differs.
  * @param now the time of the change
+ * @param by of a new version
  */
-export function applyChange(prompt: Prompt, change: PromptChange, now: Date): Prompt {
+export function applyChange(
+  prompt: Prompt,
+  change: PromptChange,
+  now: Date,
+  by: Pick<PromptVersion, 'author' | 'note'>,
+): Prompt {
   const next = changed(prompt, change, now);
   if (sameContent(next, prompt)) return changed(prompt, { ...change, ...contentFields.pick(prompt) }, now);
-  return { ...next, version: prompt.version + 1, versionCreatedAt: next.updatedAt };
+  const { author: versionAuthor, note: versionNote } = by;
+  return { ...next, version: prompt.version + 1, versionCreatedAt: next.updatedAt, versionAuthor, versionNote };
 }
 
 /** A prompt without variables is the same as one with an empty list. */

@@ -4,6 +4,7 @@ import { requireUnchanged } from '../editing/read-only-fields.ts';
 import { beyondLimits } from '../errors/beyond-limits.ts';
 import type { OperationHandlers } from '../http/operation.ts';
 import { answerPage } from '../http/list-answer.ts';
+import { defined } from '../runtime/objects.ts';
 import { contentWarnings } from '../templates/warnings.ts';
 import { ifMatchPrompt, promptTag } from './entity-tag.ts';
 import { contentFields, promptFields, type Prompt, type PromptVersion } from './prompt.ts';
@@ -28,11 +29,11 @@ const defaultLimit = 1_000;
 /** The contract's operations on prompts and their versions. */
 export function promptOperations(prompts: Prompts): PromptOperations {
   return {
-    async createPrompt({ body, context }) {
+    async createPrompt({ body: { note, ...body }, context }) {
       if (context.principal.reach?.prompts !== undefined) {
         throw beyondLimits('This key is limited to some prompts, so it cannot create others.');
       }
-      const prompt = await prompts.create(promptFields.readNew(body), context.resourceId, context);
+      const prompt = await prompts.create(promptFields.readNew(body), context.resourceId, context, note);
       context.note({ prompt: prompt.id, version: prompt.version });
       return {
         status: 201,
@@ -48,7 +49,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
       const prompt = await prompts.get(path.slugOrId);
       return { status: 200, headers: { ETag: promptTag(prompt) }, body: promptFields.show(prompt) };
     },
-    async updatePrompt({ path, headers, body: { labels: _, ...body }, context }) {
+    async updatePrompt({ path, headers, body: { labels: _, note, ...body }, context }) {
       context.note({ prompt: path.slugOrId });
       const matches = ifMatches(headers['If-Match']);
       const prompt = await prompts.update(
@@ -56,6 +57,7 @@ export function promptOperations(prompts: Prompts): PromptOperations {
         promptFields.readChange(body),
         (present) => matches(present) && requireUnchanged(promptFields.others(body), showSaved(present)),
         context,
+        note,
       );
       context.note({ prompt: prompt.id, version: prompt.version });
       return { status: 200, headers: { ETag: promptTag(prompt) }, body: showSaved(prompt) };
@@ -101,6 +103,10 @@ function showSaved(prompt: Prompt): Schemas['Prompt'] {
 }
 
 /** @param current whether it is the latest version */
-function showVersion({ version, content, createdAt }: PromptVersion, current: boolean): Schemas['PromptVersion'] {
-  return { version, ...contentFields.show(content), created_at: createdAt.toISOString(), current };
+function showVersion(
+  { version, content, createdAt, author, note }: PromptVersion,
+  current: boolean,
+): Schemas['PromptVersion'] {
+  const made = { created_at: createdAt.toISOString(), ...defined({ author, note }) };
+  return { version, ...contentFields.show(content), ...made, current };
 }

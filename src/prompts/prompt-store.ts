@@ -8,6 +8,7 @@ import { compareAndSet, insertOnce, read, upsertOnce, writeIdempotently, type St
 import type { Document } from '../fields/fields.ts';
 import type { Listing } from '../lists/listing.ts';
 import { gatherReads } from '../runtime/gathered-reads.ts';
+import { defined } from '../runtime/objects.ts';
 import { oncePerObject } from '../runtime/once-per-object.ts';
 import { createArchive, numberedEntries, type Archive } from './archive-store.ts';
 import { contentFields, currentVersion, promptFields } from './prompt.ts';
@@ -73,6 +74,8 @@ interface VersionDocument extends Document<typeof contentFields.table> {
   prompt_id: string;
   version: number;
   created_at: Date;
+  author?: { id: string; name: string };
+  note?: string;
 }
 
 const promptsName = 'prompts';
@@ -190,9 +193,9 @@ function versionId(promptId: string, version: number): string {
   return `${promptId}:${version}`;
 }
 
-function toVersionDocument({ promptId, version, content, createdAt }: PromptVersion): VersionDocument {
+function toVersionDocument({ promptId, version, content, createdAt, author, note }: PromptVersion): VersionDocument {
   const archived = { _id: versionId(promptId, version), prompt_id: promptId, version, created_at: createdAt };
-  return { ...archived, ...contentFields.toDocument(content) };
+  return { ...archived, ...defined({ author, note }), ...contentFields.toDocument(content) };
 }
 
 function fromVersionDocument(document: VersionDocument): PromptVersion {
@@ -201,6 +204,8 @@ function fromVersionDocument(document: VersionDocument): PromptVersion {
     version: document.version,
     content: contentFields.fromDocument(document),
     createdAt: document.created_at,
+    author: document.author,
+    note: document.note,
   };
 }
 

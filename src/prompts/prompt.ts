@@ -1,7 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { changeable, fields, hidden, made } from '../fields/fields.ts';
 import type { Change, Difference, New, None, Shown, Thing, Undeclared } from '../fields/fields.ts';
-import { flag, integer, json, list, moment, same, text, type Kind } from '../fields/kinds.ts';
+import { flag, integer, json, list, moment, object, same, text, type Kind, type ValueOf } from '../fields/kinds.ts';
 import type { JsonObject, Parameters, ResponseFormat, Tool, ToolChoice } from '../providers/language-model.ts';
 import type { Message, VariableDefinition, VariableDefinitions } from '../templates/render.ts';
 import { oncePerObject } from '../runtime/once-per-object.ts';
@@ -109,6 +109,9 @@ export const contentFields = fields({
 });
 export type PromptContent = Thing<typeof contentFields.table>;
 
+/** Who made a version: the API key. */
+const versionAuthor = object({ id: text, name: text });
+
 /** The stored fields of a prompt. */
 export const promptFields = fields({
   /** UUID. */
@@ -123,6 +126,9 @@ export const promptFields = fields({
   /** Number of the latest version, whose content this is. */
   version: made(integer),
   versionCreatedAt: hidden(moment),
+  /** Unknown for versions of earlier releases. */
+  versionAuthor: hidden(versionAuthor, { optional: true }),
+  versionNote: hidden(text, { optional: true }),
   /** Ordered by name. At least one. */
   labels: made(labelList, { optional: true }),
   /** The last deletion of a label, until the next change of a label. */
@@ -161,6 +167,8 @@ export interface PromptVersion {
   readonly version: number;
   readonly content: PromptContent;
   readonly createdAt: Date;
+  readonly author: ValueOf<typeof versionAuthor> | undefined;
+  readonly note: string | undefined;
 }
 
 /** A version as an entry of a list. */
@@ -172,8 +180,8 @@ export interface ListedVersion {
 
 /** The latest version of a prompt, which is stored in the prompt. */
 export const currentVersion: (prompt: Prompt) => PromptVersion = oncePerObject((prompt) => {
-  const { id: promptId, version, versionCreatedAt: createdAt } = prompt;
-  return { promptId, version, content: contentFields.pick(prompt), createdAt };
+  const { id: promptId, version, versionCreatedAt: createdAt, versionAuthor: author, versionNote: note } = prompt;
+  return { promptId, version, content: contentFields.pick(prompt), createdAt, author, note };
 });
 
 /** Copies a message member by member. */
@@ -214,9 +222,9 @@ export type UndeclaredInPrompt = None<
   | Undeclared<
       typeof promptFields.table,
       Omit<Schemas['Prompt'], 'warnings'>,
-      Schemas['PromptCreate'],
-      Omit<Schemas['PromptUpdate'], 'warnings'>
+      Omit<Schemas['PromptCreate'], 'note'>,
+      Omit<Schemas['PromptUpdate'], 'note' | 'warnings'>
     >
-  | Difference<Omit<Schemas['PromptVersion'], 'version' | 'created_at' | 'current'>, Shown<typeof contentFields.table>>
+  | Difference<Omit<Schemas['PromptVersion'], 'version' | 'created_at' | 'author' | 'note' | 'current'>, Shown<typeof contentFields.table>>
   | Exclude<keyof Shown<typeof generationFields.table>, keyof NonNullable<Schemas['InvokeRequest']>>
 >;

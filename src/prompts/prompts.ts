@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { auditEntry, type AuditedKind, type Author } from '../audit/author.ts';
+import { auditEntry, keyOf, type AuditedKind, type Author } from '../audit/author.ts';
 import { requireMatch, type Precondition } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { createEditQueue, type EditQueue } from '../editing/edit-queue.ts';
@@ -47,9 +47,10 @@ export interface VersionSelection {
 export interface Prompts {
   /**
    * Stores a prompt as version 1, or finds the one that an earlier attempt stored with the same id.
+   * @param note about the version
    * @throws {ProblemError} slug-taken, unknown-provider, inconsistent-content, invalid-provider-option, invalid-schema
    */
-  create(prompt: NewPrompt, id: string, author: Author): Promise<Prompt>;
+  create(prompt: NewPrompt, id: string, author: Author, note?: string): Promise<Prompt>;
   /** @param reach of the caller: a prompt beyond it is not found */
   get(slugOrId: string, reach?: Reach): Promise<Prompt>;
   /**
@@ -60,6 +61,7 @@ export interface Prompts {
   /** The most recently updated first, within the caller's reach. @param most at most this number */
   listNames(most: number, reach: Reach | undefined): Promise<PromptName[]>;
   /**
+   * @param note about the version, if the change makes one
    * @throws {ProblemError} slug-taken, edit-conflict, inconsistent-content; unknown-provider, invalid-provider-option and
    *   invalid-schema unless the prompt already has it
    */
@@ -68,6 +70,7 @@ export interface Prompts {
     change: PromptChange,
     precondition: Precondition<Prompt>,
     author: Author,
+    note?: string,
   ): Promise<Prompt>;
   /**
    * Removes a prompt and everything that belongs to it; continues an interrupted removal.
@@ -182,8 +185,7 @@ export function createPrompts({
     change: PromptChange,
     precondition: Precondition<Prompt>,
     author: Author,
-    writeId: string,
-    check: (prompt: Prompt) => void = () => undefined,
+    { writeId, note, check }: { writeId: string; note?: string | undefined; check?: (prompt: Prompt) => void },
   ): Promise<Prompt> => {
     let id = slugOrId;
     let archived = false;
@@ -197,8 +199,8 @@ export function createPrompts({
       id = prompt.id; // From now on the slug can move to another prompt.
       if (prompt.writes.includes(writeId)) return prompt;
       requireMatch(prompt, precondition);
-      check(prompt);
-      const next = applyChange(prompt, change, clock.now());
+      check?.(prompt);
+      const next = applyChange(prompt, change, clock.now(), { author: keyOf(author), note });
       if (next === prompt) return prompt;
       if (next.version !== prompt.version) {
         await store.archive(prompt);
@@ -241,17 +243,19 @@ export function createPrompts({
   return {
     get,
     getVersion: (slugOrId, number) => getVersion(slugOrId, () => number),
-    update: (slugOrId, change, precondition, author) =>
-      edit(slugOrId, change, precondition, author, random.uuid(), (prompt) => {
+    update(slugOrId, change, precondition, author, note) {
+      const check = (prompt: Prompt): void => {
         // A prompt can be sent back as it was received, even if its providers are no longer known.
         if (change.selectedProvider !== prompt.selectedProvider) requireKnownProvider(change.selectedProvider);
         const changed = Object.entries(generationFields.pick({ ...prompt, ...change })).filter(
           ([name, value]) => !isDeepStrictEqual(value, prompt[name as keyof PromptGeneration]),
         );
         requireUsable({ ...prompt, ...change }, Object.fromEntries(changed), { isKnownProvider });
-      }),
+      };
+      return edit(slugOrId, change, precondition, author, { writeId: random.uuid(), note, check });
+    },
 
-    async create(sent, id, author) {
+    async create(sent, id, author, note) {
       requireKnownProvider(sent.selectedProvider);
       requireUsable(sent, sent, { isKnownProvider });
       const createdAt = clock.now();
@@ -264,6 +268,8 @@ export function createPrompts({
         deletedLabel: undefined,
         labelWrites: 0,
         versionCreatedAt: createdAt,
+        versionAuthor: keyOf(author),
+        versionNote: note,
         createdAt,
         updatedAt: createdAt,
         revision: 1,
@@ -297,7 +303,7 @@ export function createPrompts({
     },
     async restore(slugOrId, number, precondition, author, writeId) {
       const { prompt, version } = await getVersion(slugOrId, () => number);
-      return await edit(prompt.id, contentFields.pick(version.content), precondition, author, writeId);
+      return await edit(prompt.id, contentFields.pick(version.content), precondition, author, { writeId });
     },
 
     async resolve(slugOrId, { version: number, label, reach } = {}) {

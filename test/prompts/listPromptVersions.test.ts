@@ -20,6 +20,7 @@ describe('200', () => {
         version,
         messages: [{ role: 'user', content: `v${version}` }],
         created_at: expect.any(String),
+        author: { id: 'administrator', name: 'administrator' },
         current: version === 4,
       })),
       pagination: { total: 4, limit: 20, offset: 0, next: null },
@@ -42,9 +43,32 @@ describe('200', () => {
         variables: prompt.variables,
         selected_provider: 'echo',
         created_at: prompt.created_at,
+        author: { id: 'administrator', name: 'administrator' },
         current: true,
       },
     ]);
+  });
+
+  it('says who made each version, and why if the request did', async () => {
+    const { id } = await create(setup.service, { note: 'First try' });
+    const made = { name: 'Editor', scopes: ['prompts:write'] };
+    const { body: key } = await setup.service.call('POST', '/api/v1/api-keys', { body: made });
+    const change = (body: object): Promise<Answer> =>
+      setup.service.call('PUT', `${promptsPath}/${id}`, { body, key: String(key.key) });
+    await change({ ...saying('v2'), note: 'Shorter' });
+    // Without a new version the note has no place.
+    await change({ description: 'Metadata', note: 'dropped' });
+    await change(saying('v3'));
+    await setup.service.call('POST', `${promptsPath}/${id}/versions/2/restore`);
+    const by = ({ author, note }: { author: { name: string }; note?: string }) => [author.name, note];
+    expect((await list(id)).body.data.map(by)).toEqual([
+      ['administrator', undefined],
+      ['Editor', undefined],
+      ['Editor', 'Shorter'],
+      ['administrator', 'First try'],
+    ]);
+    const { body } = await setup.service.call('GET', `${promptsPath}/${id}/versions/2`);
+    expect(body).toMatchObject({ author: { id: key.id, name: 'Editor' }, note: 'Shorter' });
   });
 
   it('can be read page by page while versions are added', async () => {

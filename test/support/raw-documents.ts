@@ -23,7 +23,7 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   /** Empty except during the check of the database. */
   database_check: ['_id', 'at'],
   prompts: [...audited, ...promptFields.storedNames],
-  prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at'],
+  prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at', 'author', 'note'],
   label_moves: ['_id', 'prompt_id', 'label', 'sequence', 'version', 'moved_at', 'moved_by'],
   model_prices: [...audited, 'provider', 'model', 'rates', 'set_at', 'set_by'],
   test_runs: [...stamps, ...testRunFields.storedNames, 'heartbeat', 'buried_at'],

@@ -86,6 +86,7 @@ export const prompts: Texts['prompts'] = {
     outdatedText: 'Ihre Änderungen beruhen auf einer früheren Version.',
     compare: 'Vergleichen',
     saveBar: 'Nicht gespeicherte Änderungen',
+    note: 'Notiz zur Version (optional)',
     unsaved: 'Nicht gespeicherte Änderungen',
     mistakes: 'Berichtigen Sie zuerst die markierten Felder.',
     save: 'Speichern',

@@ -76,6 +76,7 @@ export const prompts = {
     outdatedText: 'Your changes are based on an earlier version.',
     compare: 'Compare',
     saveBar: 'Unsaved changes',
+    note: 'Note about the version (optional)',
     unsaved: 'Unsaved changes',
     mistakes: 'Correct the marked fields first.',
     save: 'Save',

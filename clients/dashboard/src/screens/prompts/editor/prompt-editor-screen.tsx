@@ -72,6 +72,7 @@ export function PromptEditorScreen(): ReactNode {
           onSubmit={save}
           isPending={saving.isSaving}
           error={saving.theirs === undefined ? saving.error : undefined}
+          note={{ value: saving.note, onChange: saving.setNote }}
           discard={texts.discard}
           onDiscard={() => {
             setChecked(false);

@@ -1,5 +1,6 @@
-import { Button, Group, Paper, Text } from '@mantine/core';
+import { Button, Group, Paper, Text, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { promptUpdate } from '../../../generated/limits.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import classes from './save-bar.module.css';
@@ -14,6 +15,8 @@ interface SaveBarProps {
   readonly error: unknown;
   readonly discard: string;
   readonly onDiscard: () => void;
+  /** The note about the version. A new prompt needs none. */
+  readonly note?: { readonly value: string; readonly onChange: (value: string) => void };
 }
 
 /** Stays at the bottom of the window while there is something to save. */
@@ -26,6 +29,17 @@ export function SaveBar(props: SaveBarProps): ReactNode {
         <Text size="sm" role="status" c={props.isWrong ? 'var(--mantine-color-error)' : 'dimmed'}>
           {props.text}
         </Text>
+        {props.note !== undefined && (
+          <TextInput
+            flex="1 1 200px"
+            maw={480}
+            aria-label={texts.note}
+            placeholder={texts.note}
+            maxLength={promptUpdate.note.maxLength}
+            value={props.note.value}
+            onChange={(event) => props.note?.onChange(event.currentTarget.value)}
+          />
+        )}
         <Group gap="xs">
           <Button variant="default" disabled={props.isPending} onClick={props.onDiscard}>
             {props.discard}

@@ -15,6 +15,9 @@ import { stillWrong } from './still-wrong.ts';
 /** Saving the draft of the workspace, and deciding when someone else has saved in between. */
 export interface SavePrompt {
   readonly save: () => void;
+  /** About the version that is saved. Optional. */
+  readonly note: string;
+  readonly setNote: (note: string) => void;
   readonly isSaving: boolean;
   /** Why saving failed, other than by a change of someone else. */
   readonly error: unknown;
@@ -35,12 +38,14 @@ export function useSavePrompt(): SavePrompt {
   const notify = useNotify();
   const [theirs, setTheirs] = useState<StoredPrompt>();
   const [sent, setSent] = useState(draft);
+  const [note, setNote] = useState('');
 
   const mutation = useMutation({
     mutationFn: async (on: StoredPrompt): Promise<StoredPrompt | undefined> => {
       const { id } = on.data;
       try {
-        return await versioned(gateway.prompts.update(id, changesOf(draft, on.data), { ifMatch: on.etag }));
+        const change = { ...changesOf(draft, on.data), ...(note.trim() !== '' && { note: note.trim() }) };
+        return await versioned(gateway.prompts.update(id, change, { ifMatch: on.etag }));
       } catch (error) {
         if (!(error instanceof PreconditionFailedError)) throw error;
         setTheirs(await versioned(gateway.prompts.get(id)));
@@ -50,6 +55,7 @@ export function useSavePrompt(): SavePrompt {
     onSuccess: async (saved, on) => {
       if (saved === undefined) return;
       setTheirs(undefined);
+      setNote('');
       rebase(saved, true);
       await keepSaved(queryClient, saved);
       const isNewVersion = saved.data.version !== on.data.version;
@@ -64,6 +70,8 @@ export function useSavePrompt(): SavePrompt {
       setSent(draft);
       mutation.mutate(base);
     },
+    note,
+    setNote,
     isSaving: mutation.isPending,
     error,
     mistakes,

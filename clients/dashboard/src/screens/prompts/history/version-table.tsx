@@ -61,17 +61,35 @@ export function VersionTable({
     {
       key: 'changes',
       header: texts.columns.changes,
-      cell: ({ version }) => {
+      cell: ({ version, note }) => {
         const parts = changes.get(version);
-        if (parts === undefined) return version === 1 ? texts.first : '';
-        return format.list(parts.map((part) => texts.parts[part]));
+        const first = version === 1 ? texts.first : '';
+        return (
+          <>
+            {parts === undefined ? first : format.list(parts.map((part) => texts.parts[part]))}
+            {note !== undefined && (
+              <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                {note}
+              </Text>
+            )}
+          </>
+        );
       },
     },
     {
       key: 'created',
       header: texts.columns.created,
-      width: 150,
-      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+      width: 170,
+      cell: ({ created_at, author }) => (
+        <>
+          <RelativeTime value={created_at} />
+          {author !== undefined && (
+            <Text size="xs" c="dimmed" truncate title={author.name}>
+              {author.name}
+            </Text>
+          )}
+        </>
+      ),
     },
     {
       key: 'actions',
