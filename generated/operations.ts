@@ -1569,6 +1569,96 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "listAuditLog": {
+    "method": "GET",
+    "path": "/api/v1/audit-log",
+    "scope": "audit:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "since",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "until",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "key_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "operation",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "resource_type",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "resource_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "beyond-limits",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "listProviders": {
     "method": "GET",
     "path": "/api/v1/providers",
@@ -5122,4 +5212,4 @@ export const operationTable = {
 export type OperationId = keyof typeof operationTable;
 
 /** What an API key may be allowed to do. */
-export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'invocations:read' | 'keys:manage' | 'metrics:read' | 'prices:read' | 'prices:write';
+export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'invocations:read' | 'audit:read' | 'keys:manage' | 'metrics:read' | 'prices:read' | 'prices:write';

@@ -32,6 +32,7 @@ export const getTestRunResultsParameters: ValidateFunction;
 export const listInvocationsParameters: ValidateFunction;
 export const exportInvocationsParameters: ValidateFunction;
 export const getInvocationParameters: ValidateFunction;
+export const listAuditLogParameters: ValidateFunction;
 export const listProvidersParameters: ValidateFunction;
 export const listPricesParameters: ValidateFunction;
 export const getPriceParameters: ValidateFunction;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Collection, Filter, UpdateFilter } from 'mongodb';
+import type { Collection, Filter } from 'mongodb';
 import { auditIndex, firstAudit, pushAudit, type AuditEntry } from '../db/audit.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase } from '../db/pages.ts';
@@ -55,7 +55,7 @@ export const apiKeyIndexes: CollectionIndexes = {
 };
 
 /** Number of keys that one command revokes, so that each command is short. */
-const revokedAtOnce = 500;
+const revokedAtOnce = 250;
 
 export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
   const keys: Collection<ApiKeyDocument> = database.db.collection(collectionName);
@@ -107,20 +107,18 @@ export function createApiKeyStore(database: PagedDatabase): ApiKeyStore {
     async revokeDescendants(id, at, record) {
       const active: Filter<ApiKeyDocument> = { ancestors: id, revoked_at: { $exists: false } };
       const found = await read(() => keys.find(active, { limit: revokedAtOnce }).toArray());
-      if (found.length === 0) return [];
-      const updates = found.map(fromDocument).map((key) => ({
-        updateOne: {
-          // A repetition matches nothing, so it is revoked and recorded once.
-          filter: { _id: key.id, revoked_at: { $exists: false } } as Filter<ApiKeyDocument>,
-          update: {
-            $set: { revoked_at: at },
-            $inc: { revision: 1 },
-            $push: pushAudit(record(key, { ...key, revokedAt: at })),
-          } as UpdateFilter<ApiKeyDocument>,
-        },
-      }));
-      await writeIdempotently(() => keys.bulkWrite(updates, { ordered: false }));
-      return found.map(({ _id }) => _id);
+      const [first] = found.map(fromDocument);
+      if (first === undefined) return [];
+      const ids = found.map(({ _id }) => _id);
+      // A repetition matches nothing, so each is revoked and recorded once.
+      const unrevoked: Filter<ApiKeyDocument> = { _id: { $in: ids }, revoked_at: { $exists: false } };
+      // The records differ in the key. No other record has its id.
+      const template = { $literal: record(first, { ...first, revokedAt: at }) };
+      const entry = { $mergeObjects: [template, { id: '$_id', resource_id: '$_id' }] };
+      const audit = { $concatArrays: [{ $ifNull: ['$audit', []] }, [entry]] };
+      const change = [{ $set: { revoked_at: at, revision: { $add: ['$revision', 1] }, audit } }];
+      await writeIdempotently(() => keys.updateMany(unrevoked, change));
+      return ids;
     },
     async countActiveDescendants(id, at) {
       return await read(() => keys.countDocuments({ ancestors: id, ...having('active', at) }));

@@ -16,7 +16,14 @@ export function auditOperations(
       if (input.context.principal.reach?.prompts !== undefined) {
         throw beyondLimits('This key is limited to some prompts, so it cannot read who changed others.');
       }
-      const { since, until, key_id: keyId, operation, resource_type: resourceType, resource_id: resourceId } = input.query;
+      const {
+        since,
+        until,
+        key_id: keyId,
+        operation,
+        resource_type: resourceType,
+        resource_id: resourceId,
+      } = input.query;
       return await answerPage(
         input,
         async () => {

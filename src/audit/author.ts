@@ -74,7 +74,9 @@ function differences(
   const kept = changed.filter((name) => !left.includes(name));
   const pick = (values: Map<string, unknown>): string | undefined => {
     const members = kept.filter((name) => values.get(name) !== undefined);
-    return members.length === 0 ? undefined : toJson(Object.fromEntries(members.map((name) => [name, values.get(name)])));
+    return members.length === 0
+      ? undefined
+      : toJson(Object.fromEntries(members.map((name) => [name, values.get(name)])));
   };
   return defined({ before: pick(was), after: pick(is), withheld: left.length === 0 ? undefined : left });
 }

@@ -1,5 +1,13 @@
 import type { Collection } from 'mongodb';
-import { auditIndex, firstAudit, handOverOf, pushAudit, removeAudited, type AuditEntry, type Audited } from '../db/audit.ts';
+import {
+  auditIndex,
+  firstAudit,
+  handOverOf,
+  pushAudit,
+  removeAudited,
+  type AuditEntry,
+  type Audited,
+} from '../db/audit.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase } from '../db/pages.ts';
 import { compareAndSet, insertOnce, read, type StampedDocument } from '../db/writes.ts';

@@ -225,6 +225,9 @@ export type UndeclaredInPrompt = None<
       Omit<Schemas['PromptCreate'], 'note'>,
       Omit<Schemas['PromptUpdate'], 'note' | 'warnings'>
     >
-  | Difference<Omit<Schemas['PromptVersion'], 'version' | 'created_at' | 'author' | 'note' | 'current'>, Shown<typeof contentFields.table>>
+  | Difference<
+      Omit<Schemas['PromptVersion'], 'version' | 'created_at' | 'author' | 'note' | 'current'>,
+      Shown<typeof contentFields.table>
+    >
   | Exclude<keyof Shown<typeof generationFields.table>, keyof NonNullable<Schemas['InvokeRequest']>>
 >;

@@ -9,7 +9,14 @@ import { requireUsable } from './content-rules.ts';
 import { applyChange } from './prompt-changes.ts';
 import { findLabel } from './labels/label.ts';
 import { finishDeletion, finishDeletions, removeOrphans, type Cascade } from './prompt-deletion.ts';
-import { contentFields, currentVersion, generationFields, promptFields, type NewPrompt, type Prompt } from './prompt.ts';
+import {
+  contentFields,
+  currentVersion,
+  generationFields,
+  promptFields,
+  type NewPrompt,
+  type Prompt,
+} from './prompt.ts';
 import type {
   ListedVersion,
   PromptChange,

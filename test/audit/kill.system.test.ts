@@ -143,7 +143,11 @@ it('every change has its record, whenever the service is killed', async () => {
       if (count !== revision) wrong.push(`${name} ${_id}: ${revision} changes, ${count} records`);
     }
   }
-  const deleted = new Set(records.filter(({ operation }) => operation.startsWith('delete')).map((one) => one.resource_id));
-  wrong.push(...[...ofResources.keys()].filter((id) => !stored.has(id) && !deleted.has(id)).map((id) => `${id} is gone`));
+  const deleted = new Set(
+    records.filter(({ operation }) => operation.startsWith('delete')).map((one) => one.resource_id),
+  );
+  wrong.push(
+    ...[...ofResources.keys()].filter((id) => !stored.has(id) && !deleted.has(id)).map((id) => `${id} is gone`),
+  );
   expect(wrong).toEqual([]);
 });

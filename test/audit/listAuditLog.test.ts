@@ -70,7 +70,8 @@ describe('every operation', () => {
       await refuse(id, { to: `${calls[id].path}?unknown=1` });
       if (row.scope !== null) await refuse(id, { key: reader });
       if (row.body !== 'none') await refuse(id, { body: { unknown: true } });
-      if (row.parameters.some(({ name }) => name === 'If-Match')) await refuse(id, { headers: { 'If-Match': '"other"' } });
+      if (row.parameters.some(({ name }) => name === 'If-Match'))
+        await refuse(id, { headers: { 'If-Match': '"other"' } });
       const elsewhere = calls[id].path.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}/g, (uuid) =>
         uuid.includes('-') ? randomUUID() : randomUUID().replaceAll('-', ''),
       );
@@ -171,7 +172,11 @@ describe('200', () => {
   });
 
   it('withholds secrets and headers of integrations, and says that they were changed', async () => {
-    const integration = { name: 'Till', url: 'https://till.example.com/?token=abcdef0123456789', event_types: ['ORDER_PLACED'] };
+    const integration = {
+      name: 'Till',
+      url: 'https://till.example.com/?token=abcdef0123456789',
+      event_types: ['ORDER_PLACED'],
+    };
     const { body } = await setup.service.call('POST', '/api/v1/integrations', { body: integration });
     const headers = { Authorization: 'Bearer very-secret' };
     await setup.service.call('PUT', `/api/v1/integrations/${body.id}`, { body: { headers } });
@@ -248,7 +253,9 @@ describe('after a process was killed', () => {
     const { body } =
       url === ''
         ? await service.call('PUT', at, { body: { rates } })
-        : await service.call('POST', '/api/v1/integrations', { body: { name: 'x', url, event_types: ['ORDER_PLACED'] } });
+        : await service.call('POST', '/api/v1/integrations', {
+            body: { name: 'x', url, event_types: ['ORDER_PLACED'] },
+          });
     const id = url === '' ? 'echo/doomed' : String(body.id);
     const record = entry(id);
     await list();

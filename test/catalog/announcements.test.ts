@@ -182,7 +182,9 @@ describe('a full outbox', () => {
     const { productId } = await newProduct();
     await fill(productId);
     relayNow = () => Promise.resolve();
-    await expect(products.update(productId, { price: 1 }, always, someone)).rejects.toMatchObject({ type: 'overloaded' });
+    await expect(products.update(productId, { price: 1 }, always, someone)).rejects.toMatchObject({
+      type: 'overloaded',
+    });
     expect((await products.get(productId)).price).toBe(300);
   });
 });

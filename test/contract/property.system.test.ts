@@ -88,7 +88,8 @@ async function examine(call: Call, answer: WireAnswer): Promise<string[]> {
   if (write === undefined) return [];
   written.set(withoutMoves(write.etag), savedIn(write.answer));
   if (write.operationId === 'restorePromptVersion' || write.isReplayed) return [];
-  return findUnlike(write, ['id', 'version', 'labels', 'created_at', 'updated_at', 'warnings']);
+  // The note is of the version.
+  return findUnlike(write, ['id', 'version', 'labels', 'created_at', 'updated_at', 'warnings', 'note']);
 }
 
 /** An entity tag of a prompt without the part that counts moves of labels. */

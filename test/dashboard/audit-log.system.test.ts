@@ -30,7 +30,9 @@ describe('the audit log', () => {
     await row('Signed in').getByText('administrator').waitFor();
     await expectAccessible(page);
     await takeScreenshots(page, 'audit-log');
-    await row('Label moved').getByRole('link', { name: /Prompt/ }).click();
+    await row('Label moved')
+      .getByRole('link', { name: /Prompt/ })
+      .click();
     await row('Price set').waitFor({ state: 'detached' });
     await row('Prompt created').waitFor();
     await page.getByRole('button', { name: 'Clear' }).first().click();

@@ -194,7 +194,8 @@ export async function startHarness(): Promise<Harness> {
             value: secretBox.seal(value, headerRecord(id, name)),
           })),
           secret: secret === undefined ? undefined : seal(secret),
-          rotation: nextSecret === undefined ? undefined : { id: randomUUID(), secret: seal(nextSecret), startedAt: at },
+          rotation:
+            nextSecret === undefined ? undefined : { id: randomUUID(), secret: seal(nextSecret), startedAt: at },
           finishedRotationId: undefined,
           disabled: undefined,
           warning: undefined,

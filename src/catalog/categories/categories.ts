@@ -29,12 +29,7 @@ export interface Categories {
    * Changes a category and adds its event in the same write. If nothing changes, it writes nothing and sends no event.
    * @throws {ProblemError} precondition-failed, edit-conflict, overloaded
    */
-  update(
-    id: string,
-    change: CategoryChange,
-    precondition: Precondition<Category>,
-    author: Author,
-  ): Promise<Category>;
+  update(id: string, change: CategoryChange, precondition: Precondition<Category>, author: Author): Promise<Category>;
 }
 
 export interface CategoriesOptions {
@@ -79,7 +74,12 @@ export function createCategories({ store, locations, relay, clock, random }: Cat
         if (present.waiting >= outboxCapacity) {
           await makeRoom(relay, 'categories', id, async () => (await get(id)).waiting);
         }
-        const occasion = { eventId: random.uuid(), locationId: present.locationId, at: next.updatedAt, traceparent: author.traceparent };
+        const occasion = {
+          eventId: random.uuid(),
+          locationId: present.locationId,
+          at: next.updatedAt,
+          traceparent: author.traceparent,
+        };
         const entry = auditEntry(author, audited, { at: next.updatedAt, before: present, after: next });
         const stored = await store.replace(next, [categoryUpdated(id, occasion)], entry);
         if (stored !== undefined) relay.nudge('categories', id);

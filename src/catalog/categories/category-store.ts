@@ -29,11 +29,7 @@ export interface CategoryStore {
    * Writes a changed category and the events that announce it, if the stored category still has this revision.
    * @returns the category as stored; `undefined` if another writer was first
    */
-  replace(
-    category: Category,
-    events: readonly OutboxEntry[],
-    entry: AuditEntry,
-  ): Promise<Category | undefined>;
+  replace(category: Category, events: readonly OutboxEntry[], entry: AuditEntry): Promise<Category | undefined>;
 }
 
 type CategoryDocument = StampedDocument & WithOutbox & Document<typeof categoryFields.table>;

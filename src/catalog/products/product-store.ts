@@ -30,11 +30,7 @@ export interface ProductStore {
    * Writes a changed product and the events that announce it, if the stored product still has this revision.
    * @returns the product as stored; `undefined` if another writer was first
    */
-  replace(
-    product: Product,
-    events: readonly OutboxEntry[],
-    entry: AuditEntry,
-  ): Promise<Product | undefined>;
+  replace(product: Product, events: readonly OutboxEntry[], entry: AuditEntry): Promise<Product | undefined>;
 }
 
 type ProductDocument = StampedDocument & WithOutbox & Document<typeof productFields.table>;

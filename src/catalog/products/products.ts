@@ -31,12 +31,7 @@ export interface Products {
    * the events of both categories. If nothing changes, it writes nothing and sends no event.
    * @throws {ProblemError} precondition-failed, unknown-category, edit-conflict, overloaded
    */
-  update(
-    id: string,
-    change: ProductChange,
-    precondition: Precondition<Product>,
-    author: Author,
-  ): Promise<Product>;
+  update(id: string, change: ProductChange, precondition: Precondition<Product>, author: Author): Promise<Product>;
 }
 
 export interface ProductsOptions {

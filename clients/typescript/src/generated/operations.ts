@@ -58,6 +58,9 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     export: { method: 'GET', path: '/api/v1/invocations/export', input: 'query', text: true },
     get: { method: 'GET', path: '/api/v1/invocations/{id}' },
   },
+  auditLog: {
+    list: { method: 'GET', path: '/api/v1/audit-log', input: 'query', page: true },
+  },
   providers: {
     list: { method: 'GET', path: '/api/v1/providers' },
   },
@@ -176,6 +179,7 @@ export type OperationName =
   | 'invocations.list'
   | 'invocations.export'
   | 'invocations.get'
+  | 'auditLog.list'
   | 'providers.list'
   | 'prices.list'
   | 'prices.get'

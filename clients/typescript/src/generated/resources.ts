@@ -429,6 +429,21 @@ export interface InvocationsResource {
 }
 
 /**
+ * The audit log has a record of each change of a prompt, label, price, integration, location, category, product or API
+ * key, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
+ */
+export interface AuditLogResource {
+  /**
+   * List the audit log.
+   *
+   * Lists who changed what, the newest first: a record for each request that changed a prompt, label, price, integration,
+   * location, category, product or API key, or that signed in or out. A change is in the list as soon as it is answered.
+   * See [Audit log](/docs#/audit-log). `since` and `until` filter by `created_at`.
+   */
+  list(query?: Query<'listAuditLog'>, options?: CallOptions<'listAuditLog'>): ListCall<Schemas['AuditLogPage']>;
+}
+
+/**
  * The language-model providers that the service can call.
  */
 export interface ProvidersResource {
@@ -1421,6 +1436,11 @@ export interface Resources {
    * invoked what, which providers were called, and how many tokens they used.
    */
   readonly invocations: InvocationsResource;
+  /**
+   * The audit log has a record of each change of a prompt, label, price, integration, location, category, product or API
+   * key, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
+   */
+  readonly auditLog: AuditLogResource;
   /**
    * The language-model providers that the service can call.
    */

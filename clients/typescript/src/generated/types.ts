@@ -480,6 +480,28 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the audit log
+         * @description Lists who changed what, the newest first: a record for each request that changed a prompt, label, price, integration,
+         *     location, category, product or API key, or that signed in or out. A change is in the list as soon as it is answered.
+         *     See [Audit log](/docs#/audit-log). `since` and `until` filter by `created_at`.
+         */
+        get: operations<Other>["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/providers": {
         parameters: {
             query?: never;
@@ -2738,6 +2760,12 @@ export interface components<Other = string & {}> {
             fallbacks?: components<Other>["schemas"]["Fallbacks"];
             retries?: components<Other>["schemas"]["Retries"];
             created_at: components<Other>["schemas"]["Timestamp"];
+            author?: components<Other>["schemas"]["VersionAuthor"];
+            /**
+             * @description The `note` of the request that made the version. Absent without one.
+             * @example Shorter answers for the night shift
+             */
+            note?: string;
             /**
              * @description True for the latest version, which is the prompt's current content.
              * @example false
@@ -5347,7 +5375,7 @@ export interface components<Other = string & {}> {
          * @example prompts:invoke
          * @enum {string}
          */
-        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "invocations:read" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write";
+        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "invocations:read" | "audit:read" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write";
         /**
          * GrantedScope
          * @description A scope of the API key.
@@ -5926,6 +5954,26 @@ export interface components<Other = string & {}> {
             /**
              * @description Name of one of the tools.
              * @example find_customer
+             */
+            name: string;
+        };
+        /**
+         * VersionAuthor
+         * @description The API key that made the version. Absent for versions of earlier releases.
+         * @example {
+         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "name": "Release pipeline"
+         *     }
+         */
+        VersionAuthor: {
+            /**
+             * @description Id of the API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            id: string;
+            /**
+             * @description Display name that the key had at that time.
+             * @example Release pipeline
              */
             name: string;
         };
@@ -6672,6 +6720,11 @@ export interface components<Other = string & {}> {
             fallbacks?: components<Other>["schemas"]["FallbacksInput"];
             retries?: components<Other>["schemas"]["Retries"];
             test_settings?: components<Other>["schemas"]["TestSettings"];
+            /**
+             * @description Note about the version that the request makes, such as the reason. The list of versions shows it.
+             * @example Shorter answers for the night shift
+             */
+            note?: string;
         };
         /**
          * PromptUpdate
@@ -6714,6 +6767,11 @@ export interface components<Other = string & {}> {
             fallbacks?: components<Other>["schemas"]["FallbacksInput"];
             retries?: components<Other>["schemas"]["Retries"];
             test_settings?: components<Other>["schemas"]["TestSettings"];
+            /**
+             * @description Note about the version that the request makes, such as the reason. The list of versions shows it. A request that makes no version drops it.
+             * @example Shorter answers for the night shift
+             */
+            note?: string;
             id?: components<Other>["schemas"]["PromptId"];
             version?: components<Other>["schemas"]["VersionNumber"];
             /**
@@ -7383,6 +7441,131 @@ export interface components<Other = string & {}> {
         InvocationPage: {
             /** @description The invocations of this page. */
             data: components<Other>["schemas"]["Invocation"][];
+            pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * AuditedMembersBefore
+         * @description The members that were changed, with their values before. Absent for a creation.
+         * @example {
+         *       "labels": {
+         *         "production": 2
+         *       }
+         *     }
+         */
+        AuditedMembersBefore: {
+            [key: string]: unknown;
+        };
+        /**
+         * AuditedMembersAfter
+         * @description The members that were changed, with their values afterwards. Absent for a deletion.
+         * @example {
+         *       "labels": {
+         *         "production": 3
+         *       }
+         *     }
+         */
+        AuditedMembersAfter: {
+            [key: string]: unknown;
+        };
+        /**
+         * AuditRecord
+         * @description The record of a change. It never changes. Members without a value are absent.
+         * @example {
+         *       "id": "9a0c6f1e-5a37-4d0b-8a52-2d9b1f6c3e70",
+         *       "created_at": "2026-11-06T09:00:00.000Z",
+         *       "operation": "setLabel",
+         *       "key_id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "key_name": "Release pipeline",
+         *       "resource_type": "prompt",
+         *       "resource_id": "6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90",
+         *       "before": {
+         *         "labels": {
+         *           "production": 2
+         *         }
+         *       },
+         *       "after": {
+         *         "labels": {
+         *           "production": 3
+         *         }
+         *       },
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "address": "192.0.2.17"
+         *     }
+         */
+        AuditRecord: {
+            /**
+             * @description Id of the record.
+             * @example 9a0c6f1e-5a37-4d0b-8a52-2d9b1f6c3e70
+             */
+            id: string;
+            created_at: components<Other>["schemas"]["Timestamp"];
+            /**
+             * @description The `operationId` of the request.
+             * @example setLabel
+             */
+            operation: string;
+            /**
+             * @description Id of the API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            key_id: string;
+            /**
+             * @description Display name that the key had at that time.
+             * @example Release pipeline
+             */
+            key_name: string;
+            /**
+             * @description The session of a browser that stood for the key.
+             * @example 2b7c1d9e-3f40-4a6b-9c8d-5e6f7a8b9c0d
+             */
+            session_id?: string;
+            /**
+             * AnyAuditRecordResourceType
+             * @description What was changed. A label is part of its prompt.
+             * @example prompt
+             */
+            resource_type: ("api_key" | "category" | "integration" | "location" | "price" | "product" | "prompt" | "session") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description Id of what was changed; `<provider>/<model>` for a price.
+             * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
+             */
+            resource_id: string;
+            before?: components<Other>["schemas"]["AuditedMembersBefore"];
+            after?: components<Other>["schemas"]["AuditedMembersAfter"];
+            /**
+             * @description Names of members that were changed, but whose values are not in the record: the content of prompts, which versions keep, secrets and headers, and values of more than 1,000 characters.
+             * @example [
+             *       "messages"
+             *     ]
+             */
+            withheld?: string[];
+            /**
+             * @description The `X-Request-Id` of the answer.
+             * @example 01J9ZQ4C7N8VX2M5K3T6B1R0DW
+             */
+            request_id: string;
+            /**
+             * @description Client address of the request.
+             * @example 192.0.2.17
+             */
+            address?: string;
+        };
+        /**
+         * AuditLogPage
+         * @description Records, the newest first.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        AuditLogPage: {
+            /** @description The records of this page. */
+            data: components<Other>["schemas"]["AuditRecord"][];
             pagination: components<Other>["schemas"]["Pagination"];
         };
         /**
@@ -11717,6 +11900,32 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * ListAuditLog403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ListAuditLog403Problem: {
+            /**
+             * AnyListAuditLog403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * PriceNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -15654,6 +15863,101 @@ export interface operations<Other = string & {}> {
             401: components<Other>["responses"]["Unauthenticated"];
             403: components<Other>["responses"]["InsufficientScope"];
             404: components<Other>["responses"]["InvocationNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries created at this time or later. Either a date (RFC 3339), which means midnight in UTC, or a date and time
+                 *     with `T` and seconds, in UTC unless it has an offset (`Z` or `±hh:mm`).
+                 *
+                 *     In a URL, write the `+` of an offset as `%2B`: `since=2026-11-06T00:00:00%2B01:00`. A plain `+` means a space.
+                 * @example 2026-11-06T00:00:00+01:00
+                 */
+                since?: components<Other>["parameters"]["Since"];
+                /**
+                 * @description Only entries created before this time, in the same form as `since`.
+                 * @example 2026-11-07
+                 */
+                until?: components<Other>["parameters"]["Until"];
+                /**
+                 * @description Only changes with this API key.
+                 * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+                 */
+                key_id?: string;
+                /**
+                 * @description Only changes by this operation.
+                 * @example updatePrompt
+                 */
+                operation?: string;
+                /**
+                 * @description Only changes of resources of this kind.
+                 * @example prompt
+                 */
+                resource_type?: "api_key" | "category" | "integration" | "location" | "price" | "product" | "prompt" | "session";
+                /**
+                 * @description Only changes of this resource. That of a label is its prompt; that of a price is `<provider>/<model>`.
+                 * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
+                 */
+                resource_id?: string;
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components<Other>["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip.
+                 * @example 0
+                 */
+                offset?: components<Other>["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the audit log. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Link: components<Other>["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["AuditLogPage"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            /** @description The API key does not have the scope `audit:read`, or it is limited to some prompts. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["ListAuditLog403Problem"];
+                };
+            };
             406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];

@@ -76,7 +76,7 @@ function useColumns(): Column<AuditRecord>[] {
       header: texts.columns.resource,
       width: 210,
       cell: ({ resource_type, resource_id }) => (
-        <TextLink to="/audit-log" search={{ resource_id }} size="sm" title={texts.onlyResource} truncate display="block">
+        <TextLink to="/audit-log" search={{ resource_id }} size="sm" truncate display="block">
           {(texts.types as Record<string, string>)[resource_type] ?? resource_type} {resource_id}
         </TextLink>
       ),
@@ -92,7 +92,7 @@ function useColumns(): Column<AuditRecord>[] {
       width: 170,
       cell: ({ key_id, key_name, session_id, address }) => (
         <>
-          <TextLink to="/audit-log" search={{ key_id }} size="sm" title={texts.onlyKey} truncate display="block">
+          <TextLink to="/audit-log" search={{ key_id }} size="sm" truncate display="block">
             {key_name}
           </TextLink>
           <Text size="xs" c="dimmed" truncate>

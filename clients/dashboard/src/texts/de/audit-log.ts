@@ -45,8 +45,6 @@ export const auditLog: Texts['auditLog'] = {
     finishSecretRotation: 'Secret-Wechsel beendet',
     cancelSecretRotation: 'Secret-Wechsel abgebrochen',
   },
-  onlyResource: 'Nur Änderungen dieser Ressource zeigen',
-  onlyKey: 'Nur Änderungen mit diesem API-Schlüssel zeigen',
   byHand: (address) => (address === undefined ? 'Dashboard' : `Dashboard, ${address}`),
   more: (count) => `und ${count} weitere`,
   withheld: (names) => `Werte nicht aufgezeichnet: ${names.join(', ')}`,

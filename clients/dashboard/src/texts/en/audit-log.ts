@@ -43,8 +43,6 @@ export const auditLog = {
     finishSecretRotation: 'Secret rotation finished',
     cancelSecretRotation: 'Secret rotation canceled',
   },
-  onlyResource: 'Show only changes of this resource',
-  onlyKey: 'Show only changes with this API key',
   byHand: (address: string | undefined) => (address === undefined ? 'Dashboard' : `Dashboard, ${address}`),
   more: (count: number) => `and ${count} more`,
   withheld: (names: readonly string[]) => `Values not recorded: ${names.join(', ')}`,

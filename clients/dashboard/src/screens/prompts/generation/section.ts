@@ -6,7 +6,16 @@ import type { JsonMistake } from '../content/exact-json.ts';
 /** The members of a prompt's content that say how answers are generated. */
 export type Generation = Omit<
   Schemas['PromptVersion'],
-  'version' | 'messages' | 'variables' | 'strict' | 'selected_provider' | 'selected_model' | 'created_at' | 'current'
+  | 'version'
+  | 'messages'
+  | 'variables'
+  | 'strict'
+  | 'selected_provider'
+  | 'selected_model'
+  | 'created_at'
+  | 'author'
+  | 'note'
+  | 'current'
 >;
 
 /** Texts that all sections use. */
