@@ -216,7 +216,7 @@ export function createApp(dependencies: AppDependencies): App {
     retentionMs: config.limits.testRunRetentionMs,
   });
   const { testRuns } = testRunFeature;
-  const audit = createAuditFeature(database, indexes);
+  const audit = createAuditFeature(database, indexes, () => dependencies.data.progress() !== undefined);
   const compatible = createCompatibleFeature({ prompts, planner, prepare, providers, timeoutMs, clock });
 
   const locationFeature = createLocationFeature(basis);

@@ -8,9 +8,18 @@ import { createAuditStore } from './audit-store.ts';
 /** How often records are handed over to the audit log, in milliseconds. A list of it also does that. */
 const drainEveryMs = 2_000;
 
-/** @param indexes of all collections: those with the index of waiting records are drained */
-export function createAuditFeature(database: PagedDatabase, indexes: readonly CollectionIndexes[]) {
+/**
+ * @param indexes of all collections: those with the index of waiting records are drained
+ * @param isMigrating whether indexes of earlier data are still being built; records wait, because finding them takes long
+ */
+export function createAuditFeature(
+  database: PagedDatabase,
+  indexes: readonly CollectionIndexes[],
+  isMigrating: () => boolean,
+) {
   const drain = createAuditDrain(database.db, indexes);
-  const chores: readonly Chore[] = [{ name: 'audit log', everyMs: drainEveryMs, run: drain }];
+  const chores: readonly Chore[] = [
+    { name: 'audit log', everyMs: drainEveryMs, run: async () => (isMigrating() ? undefined : await drain()) },
+  ];
   return { chores, operations: auditOperations(createAuditStore(database), drain) };
 }

@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import {
   auditIndex,
   firstAudit,
-  handOverOf,
+  handOver,
   pushAudit,
   removeAudited,
   type AuditEntry,
@@ -81,7 +81,7 @@ export function createPriceStore(database: PagedDatabase): PriceStore {
       const id = idOf({ provider, model });
       const document = await read(() => prices.findOne({ _id: id }));
       // Its deletion was interrupted. Its id must be free for a new price.
-      if (document?.removed) await handOverOf(database.db, collectionName, id);
+      if (document?.removed) await handOver(database.db, collectionName, id);
       return document === null || document.removed ? undefined : fromDocument(document);
     },
     async put(price, present, entry) {

@@ -85,7 +85,7 @@ export async function record(db: Db, entries: readonly AuditEntry[]): Promise<vo
  * @returns the number of documents
  * @throws ProblemError `database-unavailable`
  */
-async function handOver(db: Db, collection: string, id?: string): Promise<number> {
+export async function handOver(db: Db, collection: string, id?: string): Promise<number> {
   const holders = db.collection<Audited & { _id: string }>(collection);
   const filter = (id === undefined ? isWaiting : { _id: id }) as Filter<Audited & { _id: string }>;
   const options = { projection: { audit: 1, removed: 1 }, limit: documentsAtOnce };
@@ -101,11 +101,6 @@ async function handOver(db: Db, collection: string, id?: string): Promise<number
     await writeIdempotently(() => holders.updateMany({ _id: { $in: ids } }, pull as UpdateFilter<Audited>));
   }
   return found.length;
-}
-
-/** Hands over the records of a document before it is removed. @throws ProblemError `database-unavailable` */
-export async function handOverOf(db: Db, collection: string, id: string): Promise<void> {
-  await handOver(db, collection, id);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { BSON, type Collection, type Db, type Filter } from 'mongodb';
-import { auditIndex, firstAudit, handOverOf, pushAudit, type AuditEntry } from '../db/audit.ts';
+import { auditIndex, firstAudit, handOver, pushAudit, type AuditEntry } from '../db/audit.ts';
 import type { CollectionIndexes } from '../db/indexes.ts';
 import type { PagedDatabase } from '../db/pages.ts';
 import { readByValue } from '../db/raw-reads.ts';
@@ -159,7 +159,7 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       return found.map(({ _id }) => _id);
     },
     async remove(id) {
-      await handOverOf(database.db, promptsName, id);
+      await handOver(database.db, promptsName, id);
       await writeIdempotently(() => prompts.deleteOne({ _id: id, deleting: true }));
     },
 

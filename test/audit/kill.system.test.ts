@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 
 const key = 'administrator-key-of-the-tests-0123456789';
-const kills = 5;
+const kills = 3;
 const writersOfEach = 2;
 
 let database: TestDatabase;

@@ -137,6 +137,23 @@ function deliveries(order: Readonly<Record<string, string>>): Case {
   };
 }
 
+/** Changes of the catalog. @param order whose location is used */
+function categories(order: Readonly<Record<string, string>>): Case {
+  return {
+    name: 'create a category',
+    connections: [1, 16],
+    probe: { path: '/v1/categories?limit=1', status: 200 },
+    async run(service, count) {
+      const { location_id } = JSON.parse(order[service.name] ?? '{}') as { location_id?: string };
+      const body = JSON.stringify({ location_id, name: 'Drinks' });
+      const load = { url: `${service.url}/v1/categories`, headers, body, connections: count, seconds, status: 201 };
+      const { requests: units, failures, p50 } = await loadFromOutside(load);
+      if (failures > 0) throw new Error(`${failures} requests to ${service.name} failed`);
+      return { units, p50 };
+    },
+  };
+}
+
 function casesOf(order: Readonly<Record<string, string>>): Case[] {
   const ask = (variables: object): string => JSON.stringify({ variables });
   const ticket = 'The export button does nothing. '.repeat(10);
@@ -160,6 +177,7 @@ function casesOf(order: Readonly<Record<string, string>>): Case[] {
     streams('stream of an invocation', [16], '/api/v1/prompts/drip/invoke', JSON.stringify({ stream: true })),
     streams('stream of a chat', [16], '/v1/chat/completions', chat(`openai/mock-drip-1-${tokens}`, { stream: true })),
     deliveries(order),
+    categories(order),
   ];
 }
 
