@@ -16,7 +16,11 @@ describe('the audit log', () => {
     const messages = [{ role: 'user', content: 'Summarise this ticket' }];
     const { body } = await service.call('POST', path, { body: { name: 'Summarise a ticket', messages } });
     await service.call('PUT', `${path}/${body.id}`, {
-      body: { name: 'Summarise <b>tickets</b>', messages: [{ role: 'user', content: 'Summarise {{ticket}}' }] },
+      body: {
+        name: 'Summarise <b>tickets</b>',
+        messages: [{ role: 'user', content: 'Summarise {{ticket}}' }],
+        note: 'The ticket is a variable now',
+      },
     });
     await service.call('PUT', `${path}/${body.id}/labels/production`, { body: { version: 2 } });
     const rates = [{ input: '1.5', output: '6' }];
@@ -39,5 +43,14 @@ describe('the audit log', () => {
     await page.getByLabel('Resource').selectOption({ label: 'Price' });
     await row('Price set').waitFor();
     await row('Prompt created').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Account: administrator' }).click();
+    await page.getByRole('menuitemradio', { name: 'Deutsch' }).click();
+    await row('Preis festgelegt').waitFor();
+    await page.goto('/dashboard/audit-log');
+    await row('Label verschoben').waitFor();
+    await takeScreenshots(page, 'audit-log-german');
+    await page.goto(`/dashboard/prompts/${body.id}/history`);
+    await row('Version 2').getByText('administrator').waitFor();
+    await takeScreenshots(page, 'versions-with-authors');
   });
 });

@@ -91,14 +91,14 @@ function useColumns(): Column<AuditRecord>[] {
       header: texts.columns.who,
       width: 170,
       cell: ({ key_id, key_name, session_id, address }) => (
-        <>
+        <div>
           <TextLink to="/audit-log" search={{ key_id }} size="sm" truncate display="block">
             {key_name}
           </TextLink>
           <Text size="xs" c="dimmed" truncate>
             {session_id === undefined ? address : texts.byHand(address)}
           </Text>
-        </>
+        </div>
       ),
     },
     {

@@ -5,7 +5,7 @@ import { useTexts } from '../../shared/texts.tsx';
 
 /** Characters of a value that are shown; the whole value is shown on hover. */
 const shownLength = 80;
-/** Members that are shown; of a creation the name is enough. */
+/** Members that are shown. Of a new or deleted resource the name is enough, if it has one. */
 const shownMembers = 4;
 
 /** What a record says was different. */
@@ -13,11 +13,11 @@ export function ChangeList({ record }: { record: Schemas['AuditRecord'] }): Reac
   const { auditLog: texts, shared } = useTexts();
   const { before, after, withheld = [] } = record;
   const names = Object.keys({ ...before, ...after });
-  const shown = before === undefined || after === undefined ? names.filter((name) => name === 'name') : names;
-  const isEdit = before !== undefined || after !== undefined || withheld.length > 0;
-  if (!isEdit) return shared.none;
+  const isEdit = before !== undefined && after !== undefined;
+  const shown = !isEdit && names.includes('name') ? ['name'] : names;
+  if (names.length === 0 && withheld.length === 0) return shared.none;
   return (
-    <Stack gap={2}>
+    <Stack gap={2} style={{ whiteSpace: 'normal' }}>
       {shown.slice(0, shownMembers).map((name) => (
         <Text key={name} size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
           <Text span inherit c="dimmed">
@@ -33,7 +33,7 @@ export function ChangeList({ record }: { record: Schemas['AuditRecord'] }): Reac
           {texts.more(shown.length - shownMembers)}
         </Text>
       )}
-      {withheld.length > 0 && before !== undefined && after !== undefined && (
+      {withheld.length > 0 && (isEdit || names.length === 0) && (
         <Text size="sm" c="dimmed">
           {texts.withheld(withheld)}
         </Text>
