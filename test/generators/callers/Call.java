@@ -24,12 +24,12 @@ public class Call {
 
     var prompt = prompts.createPrompt(given(PromptCreate.class, "PROMPT"), null);
     var id = prompt.getId();
-    var result = prompts.invokePrompt(id, null, null, null, given(InvokeRequest.class, "INVOCATION"));
+    var result = prompts.invokePrompt(id, null, null, null, null, given(InvokeRequest.class, "INVOCATION"));
     var page = prompts.listPrompts(null, null, null, null);
     var order = new OrdersApi(client).createOrder(given(OrderCreate.class, "ORDER"), null);
     String problem = null;
     try {
-      prompts.invokePrompt(id, null, null, null, new InvokeRequest());
+      prompts.invokePrompt(id, null, null, null, null, new InvokeRequest());
     } catch (ApiException error) {
       problem = json.readValue(error.getResponseBody(), InvokePrompt422Problem.class).getDetail();
     }

@@ -3,6 +3,7 @@ import {
   IconHistory,
   IconHome,
   IconKey,
+  IconListSearch,
   IconMessageCode,
   IconPlugConnected,
   IconReceipt,
@@ -28,6 +29,13 @@ export interface NavigationEntry {
 export const navigation: readonly NavigationEntry[] = [
   { to: '/overview', text: 'overview', icon: IconHome, scope: 'metrics:read' },
   { group: 'gateway', to: '/prompts', text: 'prompts', icon: IconMessageCode, scope: 'prompts:read' },
+  {
+    group: 'gateway',
+    to: '/invocations',
+    text: 'invocations',
+    icon: IconListSearch,
+    scope: 'invocations:read',
+  },
   { group: 'gateway', to: '/providers', text: 'providers', icon: IconPlugConnected, scope: 'prompts:read' },
   { group: 'orders', to: '/orders', text: 'orders', icon: IconReceipt, scope: 'orders:read' },
   { group: 'orders', to: '/locations', text: 'locations', icon: IconBuildingStore, scope: 'catalog:read' },

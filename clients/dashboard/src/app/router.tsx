@@ -3,6 +3,7 @@ import { apiKeysRoutes } from '../screens/api-keys/routes.ts';
 import { auditLogRoutes } from '../screens/audit-log/routes.ts';
 import { deliveriesRoutes } from '../screens/deliveries/routes.ts';
 import { integrationsRoutes } from '../screens/integrations/routes.ts';
+import { invocationsRoutes } from '../screens/invocations/routes.ts';
 import { locationsRoutes } from '../screens/locations/routes.ts';
 import { ordersRoutes } from '../screens/orders/routes.ts';
 import { overviewRoutes } from '../screens/overview/routes.ts';
@@ -21,6 +22,7 @@ export const router = createRouter({
     homeRoute,
     ...overviewRoutes,
     ...promptsRoutes,
+    ...invocationsRoutes,
     ...providersRoutes,
     ...ordersRoutes,
     ...locationsRoutes,

@@ -81,6 +81,15 @@ export function SelectFilter<Search extends object>({
   );
 }
 
+/** Options of a `SelectFilter`. The chosen value stays one, also when the list does not have it. */
+export function withChosen(
+  options: { value: string; label: string }[] = [],
+  chosen: string | undefined,
+): { value: string; label: string }[] {
+  const isKnown = chosen === undefined || options.some(({ value }) => value === chosen);
+  return isKnown ? options : [...options, { value: chosen, label: chosen }];
+}
+
 /** A filter with any text. It applies when the typing pauses. */
 export function SearchFilter<Search extends object>({
   filters,

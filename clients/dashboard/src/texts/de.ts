@@ -2,6 +2,7 @@ import { apiKeys } from './de/api-keys.ts';
 import { auditLog } from './de/audit-log.ts';
 import { deliveries } from './de/deliveries.ts';
 import { integrations } from './de/integrations.ts';
+import { invocations } from './de/invocations.ts';
 import { labels } from './de/labels.ts';
 import { locations } from './de/locations.ts';
 import { orders } from './de/orders.ts';
@@ -23,6 +24,7 @@ export const de: Texts = {
   overview,
   prompts,
   labels,
+  invocations,
   providers,
   orders,
   locations,

@@ -2,6 +2,7 @@ import { apiKeys } from './en/api-keys.ts';
 import { auditLog } from './en/audit-log.ts';
 import { deliveries } from './en/deliveries.ts';
 import { integrations } from './en/integrations.ts';
+import { invocations } from './en/invocations.ts';
 import { labels } from './en/labels.ts';
 import { locations } from './en/locations.ts';
 import { orders } from './en/orders.ts';
@@ -22,6 +23,7 @@ export const en = {
   overview,
   prompts,
   labels,
+  invocations,
   providers,
   orders,
   locations,

@@ -7,7 +7,14 @@ import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { DataTable, RowCount, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
-import { DateRangeFilter, FilterBar, SearchFilter, SelectFilter, useFilters } from '../../shared/filters.tsx';
+import {
+  DateRangeFilter,
+  FilterBar,
+  SearchFilter,
+  SelectFilter,
+  useFilters,
+  withChosen,
+} from '../../shared/filters.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { RelativeTime } from '../../shared/relative-time.tsx';
@@ -111,15 +118,6 @@ export function DeliveriesScreen(): ReactNode {
       />
     </Page>
   );
-}
-
-/** The chosen value stays an option, also when the list does not have it. */
-function withChosen(
-  options: { value: string; label: string }[] = [],
-  chosen: string | undefined,
-): { value: string; label: string }[] {
-  const isKnown = chosen === undefined || options.some(({ value }) => value === chosen);
-  return isKnown ? options : [...options, { value: chosen, label: chosen }];
 }
 
 function useColumns(): Column<Schemas['DeliveryListItem']>[] {

@@ -1,7 +1,9 @@
 import { SimpleGrid } from '@mantine/core';
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { useScope } from '../../app/session-context.ts';
 import { Figure } from '../../shared/figure.tsx';
+import { TextLink } from '../../shared/links.tsx';
 import { RelativeTime } from '../../shared/relative-time.tsx';
 import type { Span } from '../../shared/span-switch.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
@@ -32,6 +34,8 @@ export function Figures({
   const change = (count: (counts: Counts) => number): ReactNode => (
     <Change now={count(totals)} before={points.reduce((sum, point) => sum + count(point), 0)} />
   );
+  const canReadLog = useScope('invocations:read');
+  const invocationNote = texts.invocationNote(format.number(totals.cached), format.number(totals.invocation_errors));
   const errors = totals.client_errors + totals.server_errors;
   const attempts = totals.attempts_succeeded + totals.attempts_failed;
   return (
@@ -64,7 +68,15 @@ export function Figures({
       </Figure>
       <Figure
         label={texts.invocations}
-        note={texts.invocationNote(format.number(totals.cached), format.number(totals.invocation_errors))}
+        note={
+          canReadLog && totals.invocation_errors > 0 ? (
+            <TextLink to="/invocations" search={{ status: 'failed' }} size="xs">
+              {invocationNote}
+            </TextLink>
+          ) : (
+            invocationNote
+          )
+        }
       >
         {format.number(totals.invocations)}
         {change(({ invocations }) => invocations)}

@@ -373,6 +373,7 @@ export const prompts: Texts['prompts'] = {
     restored: (version, now) => `Der Inhalt von Version ${version} ist jetzt Version ${now}.`,
   },
   statistics: {
+    allInvocations: 'Alle Aufrufe dieses Prompts',
     span: 'Zeitraum',
     hour: 'Letzte Stunde',
     day: 'Letzter Tag',

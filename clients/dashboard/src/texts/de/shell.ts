@@ -15,6 +15,7 @@ export const shell: Texts['shell'] = {
   entries: {
     overview: 'Übersicht',
     prompts: 'Prompts',
+    invocations: 'Aufrufe',
     providers: 'Anbieter',
     orders: 'Bestellungen',
     locations: 'Standorte',

@@ -359,6 +359,7 @@ export const prompts = {
     restored: (version: number, now: number) => `The content of version ${version} is now version ${now}.`,
   },
   statistics: {
+    allInvocations: 'All invocations of this prompt',
     span: 'Span of time',
     hour: 'Last hour',
     day: 'Last day',

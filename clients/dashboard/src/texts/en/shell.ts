@@ -13,6 +13,7 @@ export const shell = {
   entries: {
     overview: 'Overview',
     prompts: 'Prompts',
+    invocations: 'Invocations',
     providers: 'Providers',
     orders: 'Orders',
     locations: 'Locations',

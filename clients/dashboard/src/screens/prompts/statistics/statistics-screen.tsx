@@ -3,10 +3,11 @@ import { IconChartBar } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
+import { useScope } from '../../../app/session-context.ts';
 import { Chart } from '../../../shared/chart.tsx';
 import { DataTable, type Column } from '../../../shared/data-table.tsx';
 import { EmptyState } from '../../../shared/empty-state.tsx';
-import { LinkButton } from '../../../shared/links.tsx';
+import { LinkButton, TextLink } from '../../../shared/links.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { usePromptStatistics } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
@@ -24,6 +25,7 @@ export function PromptStatisticsScreen(): ReactNode {
   const { statistics: texts } = useTexts().prompts;
   const format = useFormat();
   const { id } = useWorkspace().stored.data;
+  const canReadLog = useScope('invocations:read');
   const span = route.useSearch().span ?? 'hour';
   const navigate = route.useNavigate();
   const statistics = usePromptStatistics(id, span);
@@ -59,6 +61,11 @@ export function PromptStatisticsScreen(): ReactNode {
         <Text size="xs" c="dimmed">
           {texts.delay}
         </Text>
+        {canReadLog && (
+          <TextLink to="/invocations" search={{ prompt: id }} size="sm">
+            {texts.allInvocations}
+          </TextLink>
+        )}
       </Group>
       {data !== undefined && data.totals.invocations > 0 && (
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">

@@ -1,0 +1,216 @@
+import { Text } from '@mantine/core';
+import { IconListSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { Schemas } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import { gateway } from '../../app/gateway.ts';
+import { useScope } from '../../app/session-context.ts';
+import { DataTable, RowCount, type Column } from '../../shared/data-table.tsx';
+import { EmptyState } from '../../shared/empty-state.tsx';
+import {
+  DateRangeFilter,
+  FilterBar,
+  SearchFilter,
+  SelectFilter,
+  useFilters,
+  withChosen,
+} from '../../shared/filters.tsx';
+import { Page } from '../../shared/page.tsx';
+import { RelativeTime } from '../../shared/relative-time.tsx';
+import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { useList } from '../../shared/use-list.ts';
+import { InvocationStatus } from './invocation-status.tsx';
+import { invocationsKey, problemName } from './queries.ts';
+
+type Invocation = Schemas['Invocation'];
+
+const route = getRouteApi('/invocations');
+/** Prompts and keys that the filters offer. */
+const offered = 500;
+
+/** The invocation log, the newest first. */
+export function InvocationsScreen(): ReactNode {
+  const { invocations: texts, shared } = useTexts();
+  const search = route.useSearch();
+  const filters = useFilters(search);
+  const canReadPrompts = useScope('prompts:read');
+  const canReadKeys = useScope('keys:manage');
+  const list = useList({
+    queryKey: [...invocationsKey, 'list', search],
+    load: (position, options) => gateway.invocations.list({ ...search, ...position } as never, options),
+    idOf: ({ id }) => id,
+    isLive: true,
+    limit: 100,
+  });
+  const prompts = useQuery({
+    queryKey: ['prompts', 'names'],
+    queryFn: ({ signal }) => gateway.prompts.list({ limit: 100 }, { signal }).toArray({ limit: offered }),
+    staleTime: 60_000,
+    enabled: canReadPrompts,
+  });
+  const keys = useQuery({
+    queryKey: ['api-keys', 'names'],
+    queryFn: ({ signal }) => gateway.apiKeys.list({ limit: 100 }, { signal }).toArray({ limit: offered }),
+    staleTime: 60_000,
+    enabled: canReadKeys,
+  });
+  /** Of the rows that are there. */
+  const values = (of: (row: Invocation) => string | undefined): { value: string; label: string }[] =>
+    [...new Set(list.rows?.flatMap((row) => of(row) ?? []))].sort().map((value) => ({ value, label: value }));
+  return (
+    <Page title={texts.title} description={texts.description}>
+      <FilterBar filters={filters}>
+        <SelectFilter
+          filters={filters}
+          name="status"
+          label={texts.columns.status}
+          options={Object.entries(texts.statuses).map(([value, label]) => ({ value, label }))}
+        />
+        <SelectFilter
+          filters={filters}
+          name="problem"
+          label={texts.filters.problem}
+          options={withChosen(
+            values(({ problem }) => problem && problemName(problem)),
+            search.problem,
+          )}
+        />
+        {canReadPrompts && (
+          <SelectFilter
+            filters={filters}
+            name="prompt"
+            label={texts.columns.prompt}
+            options={withChosen(
+              prompts.data?.map(({ id, slug }) => ({ value: id, label: slug })),
+              search.prompt,
+            )}
+          />
+        )}
+        <SelectFilter
+          filters={filters}
+          name="provider"
+          label={texts.filters.provider}
+          options={withChosen(
+            values(({ provider }) => provider),
+            search.provider,
+          )}
+        />
+        <SelectFilter
+          filters={filters}
+          name="model"
+          label={texts.columns.model}
+          options={withChosen(
+            values(({ model }) => model),
+            search.model,
+          )}
+        />
+        {canReadKeys && (
+          <SelectFilter
+            filters={filters}
+            name="key_id"
+            label={texts.columns.key}
+            options={withChosen(
+              keys.data?.map(({ id, name }) => ({ value: id, label: name })),
+              search.key_id,
+            )}
+          />
+        )}
+        <DateRangeFilter filters={filters} since="since" until="until" />
+        <SearchFilter filters={filters} name="tag" label={texts.filters.tag} placeholder="team=checkout" />
+      </FilterBar>
+      <RowCount list={list} />
+      <DataTable
+        label={texts.title}
+        columns={useColumns()}
+        list={list}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => ({ to: '/invocations/$id', params: { id } })}
+        empty={
+          filters.isActive ? (
+            <EmptyState icon={IconListSearch} title={shared.filters.noMatch} text={shared.filters.noMatchText} />
+          ) : (
+            <EmptyState icon={IconListSearch} title={texts.empty.title} text={texts.empty.text} />
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+function useColumns(): Column<Invocation>[] {
+  const { invocations: texts, shared } = useTexts();
+  const format = useFormat();
+  return [
+    {
+      key: 'prompt',
+      header: texts.columns.prompt,
+      cell: ({ prompt_slug: slug, prompt_version: version, operation }) => (
+        <Text span size="sm" truncate>
+          {slug === undefined
+            ? ((texts.operations as Record<string, string>)[operation] ?? operation)
+            : version === undefined
+              ? slug
+              : `${slug} · v${version}`}
+        </Text>
+      ),
+    },
+    {
+      key: 'status',
+      header: texts.columns.status,
+      width: 140,
+      cell: ({ status }) => <InvocationStatus status={status} />,
+    },
+    {
+      key: 'model',
+      header: texts.columns.model,
+      cell: ({ model, problem }) => (
+        <Text span size="sm" truncate {...(problem !== undefined && { c: 'red' })}>
+          {problem === undefined ? (model ?? shared.none) : problemName(problem)}
+        </Text>
+      ),
+    },
+    {
+      key: 'latency',
+      header: texts.columns.latency,
+      width: 95,
+      align: 'end',
+      cell: ({ latency_ms: latency }) => (latency === undefined ? shared.none : format.duration(latency)),
+    },
+    {
+      key: 'tokens',
+      header: texts.columns.tokens,
+      width: 120,
+      align: 'end',
+      isHiddenOnPhone: true,
+      cell: ({ usage }) =>
+        usage === undefined
+          ? shared.none
+          : `${format.tokens(usage.inputTokens)} → ${format.tokens(usage.outputTokens)}`,
+    },
+    {
+      key: 'cost',
+      header: texts.columns.cost,
+      width: 115,
+      align: 'end',
+      cell: ({ cost }) => format.cost(cost) ?? texts.unknown,
+    },
+    {
+      key: 'key',
+      header: texts.columns.key,
+      width: '14%',
+      isHiddenOnPhone: true,
+      cell: ({ key_name }) => (
+        <Text span size="sm" truncate>
+          {key_name}
+        </Text>
+      ),
+    },
+    {
+      key: 'created',
+      header: texts.columns.created,
+      width: 115,
+      cell: ({ created_at }) => <RelativeTime value={created_at} />,
+    },
+  ];
+}

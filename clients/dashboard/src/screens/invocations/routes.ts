@@ -1,0 +1,30 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../app/root-route.tsx';
+import { searchOf } from '../../shared/search.ts';
+
+/** The invocation log, and one invocation with its calls to providers. */
+export const invocationsRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/invocations',
+    validateSearch: searchOf({
+      status: ['succeeded', 'failed', 'cancelled', 'interrupted'],
+      problem: 'text',
+      prompt: 'text',
+      version: 'text',
+      label: 'text',
+      provider: 'text',
+      model: 'text',
+      key_id: 'text',
+      tag: 'text',
+      since: 'text',
+      until: 'text',
+    }),
+    component: lazyRouteComponent(() => import('./invocations-screen.tsx'), 'InvocationsScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/invocations/$id',
+    component: lazyRouteComponent(() => import('./invocation-screen.tsx'), 'InvocationScreen'),
+  }),
+] as const;
