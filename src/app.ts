@@ -60,6 +60,8 @@ import { serviceOperations } from './service/service-operations.ts';
 import { createSessionFeature } from './sessions/feature.ts';
 import { sessionIndexes } from './sessions/session-store.ts';
 import type { Sessions } from './sessions/sessions.ts';
+import { createSpendingFeature } from './spending/feature.ts';
+import { spendingIndexes } from './spending/spending-store.ts';
 import { statisticsOperations } from './statistics/statistics-operations.ts';
 import { createStatisticsStore, statisticsIndexes } from './statistics/statistics-store.ts';
 import { createStatistics } from './statistics/statistics.ts';
@@ -141,6 +143,7 @@ export const indexes: readonly CollectionIndexes[] = [
   statisticsIndexes,
   priceIndexes,
   auditIndexes,
+  spendingIndexes,
 ].flat();
 
 /** Connects the features with each other, and all of them with HTTP. */
@@ -183,6 +186,7 @@ export function createApp(dependencies: AppDependencies): App {
     log,
     prices,
     retentionMs: config.limits.invocationRetentionMs,
+    addedUpUntil: () => spending.closedUntil(),
     times: dependencies.invocationLogTimes,
   });
   const { invocations } = invocationFeature;
@@ -190,7 +194,6 @@ export function createApp(dependencies: AppDependencies): App {
     prompts,
     providers,
     statistics,
-    prices,
     invocations,
     clock,
     metrics,
@@ -217,6 +220,8 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const { testRuns } = testRunFeature;
   const audit = createAuditFeature(database, indexes, () => dependencies.data.progress() !== undefined);
+  const { records, flush } = invocationFeature;
+  const spending = createSpendingFeature({ ...basis, records, prompts, flush, timeoutMs });
   const compatible = createCompatibleFeature({ prompts, planner, prepare, providers, timeoutMs, clock });
 
   const locationFeature = createLocationFeature(basis);
@@ -254,6 +259,7 @@ export function createApp(dependencies: AppDependencies): App {
     ...invocationFeature.operations(prompts),
     ...providerOperations(providers),
     ...costs.operations,
+    ...spending.operations,
     ...compatible.operations,
     ...apiKeyFeature.operations,
     ...sessionFeature.operations,
@@ -369,7 +375,7 @@ export function createApp(dependencies: AppDependencies): App {
     sessions,
     storedSecrets,
     chores: [
-      ...[promptFeature, invocationFeature, testRunFeature, orders, integrationFeature, costs, audit].flatMap(
+      ...[promptFeature, invocationFeature, testRunFeature, orders, integrationFeature, costs, audit, spending].flatMap(
         ({ chores }): readonly Chore[] => chores,
       ),
       { name: 'expired documents', everyMs: 60_000, run: createExpiry({ database, indexes, now: clock.now }) },

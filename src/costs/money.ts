@@ -1,6 +1,25 @@
 /** Billionths of a US dollar. Whole numbers, so that sums are exact. */
 export type NanoDollars = bigint;
 
+/** What a call of a provider cost. */
+export interface CallCost {
+  readonly amount: NanoDollars;
+  /** `prefix` if the price is that of the model's family. */
+  readonly match: 'exact' | 'prefix';
+  /** `ceiling` if the provider did not say what the call used, so that the most counts that it can cost. */
+  readonly basis: 'usage' | 'ceiling';
+}
+
+/** What an answer costs that needed no call. */
+export const noCost: CallCost = { amount: 0n, match: 'exact', basis: 'usage' };
+
+/** An amount in the database: an int64, which the driver reads as a number if that is exact. Earlier releases stored doubles. */
+export type StoredMoney = NanoDollars | number | { toBigInt(): bigint };
+
+export function fromStored(stored: StoredMoney): NanoDollars {
+  return typeof stored === 'object' ? stored.toBigInt() : BigInt(stored);
+}
+
 /** The contract's representation of a cost: dollars as decimal digits, such as `0.000123`. */
 export function showMoney(cost: NanoDollars): { amount: string; currency: 'USD' } {
   return { amount: decimal(cost, nanoDigits), currency: 'USD' };

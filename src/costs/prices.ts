@@ -5,13 +5,13 @@ import type { components } from '../../generated/types.ts';
 import { changeTime } from '../editing/edits.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { listingOf, type Listing } from '../lists/listing.ts';
-import type { GenerateRequest, Usage } from '../providers/language-model.ts';
+import type { GenerateRequest, PricedRequest, Usage } from '../providers/language-model.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { showMoney, type NanoDollars } from './money.ts';
+import { showMoney, type CallCost, type NanoDollars } from './money.ts';
 import { mostPrices, toRateDocuments, type OwnPrice, type PriceStore, type StoredPrice } from './price-store.ts';
 import { findTablePrice, type TablePrice } from './price-table.ts';
-import { costOf, type Rate } from './rates.ts';
+import { ceilingOf, costOf, type Rate } from './rates.ts';
 
 export type PriceSource = 'operator' | 'table' | 'none';
 
@@ -29,35 +29,33 @@ export interface EffectivePrice {
   readonly own: StoredPrice | undefined;
 }
 
-/** What a call of a provider cost. */
-export interface CallCost {
-  readonly amount: NanoDollars;
-  /** `prefix` if the price is that of the model's family. */
-  readonly match: 'exact' | 'prefix';
-}
-
-/** What an answer costs that needed no call. */
-export const noCost: CallCost = { amount: 0n, match: 'exact' };
-
 /** The contract's representation of a cost; `null` if it is unknown. */
 export function showCost(cost: CallCost | undefined): components['schemas']['CallCost'] {
   if (cost === undefined) return null;
-  return { ...showMoney(cost.amount), ...(cost.match === 'prefix' && { price_match: cost.match }) };
+  const { amount, match, basis } = cost;
+  return {
+    ...showMoney(amount),
+    ...(match === 'prefix' && { price_match: match }),
+    ...(basis === 'ceiling' && { basis }),
+  };
+}
+
+/** The price of a call that begins. It stays the same until the call has ended, whatever changes. */
+export interface Quote {
+  /** @returns undefined if the provider did not give the numbers of tokens, or if they contradict each other */
+  costOf(usage: Usage): CallCost | undefined;
+  /** The most that the call costs with so many tokens. @returns undefined if no rate may apply */
+  ceilingOf(most: { readonly inputTokens: number; readonly outputTokens: number }): CallCost | undefined;
 }
 
 /** The prices of models: the operator's own, and those of the table. */
 export interface Prices {
   /**
-   * What a call cost. It is computed in memory and never waits.
-   * @param at when it began
-   * @returns undefined if that is unknown, which does not mean that it was free
+   * The price of a call. It is found in memory, without waiting.
+   * @param at when the call begins
+   * @returns undefined if it is unknown, which does not mean that the call is free
    */
-  costOf(
-    provider: string,
-    request: Pick<GenerateRequest, 'model' | 'providerOptions'>,
-    usage: Usage,
-    at: Date,
-  ): CallCost | undefined;
+  quote(provider: string, request: PricedRequest, at: Date): Quote | undefined;
   /** @throws {ProblemError} price-not-found if there is no such provider */
   get(provider: string, model: string): Promise<EffectivePrice>;
   /** Those of the models of all configured providers, and all that the operator has set. */
@@ -142,16 +140,13 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
 
   return {
     refresh,
-    costOf(provider, { model, providerOptions }, usage, at) {
+    quote(provider, { model, providerOptions }, at) {
       // Without the operator's prices nothing is known for sure.
       if (own === undefined || hasOtherPrice(providerOptions)) return undefined;
       const key = keyOf({ provider, model });
       const price = effective.get(key) ?? priceWith(provider, model, own.get(key));
       effective.set(key, price);
-      const cost = costOf(price.rates, usage, at);
-      if (cost === undefined) return undefined;
-      const { amount, rate } = cost;
-      return { amount, match: rate.source === 'operator' ? 'exact' : (price.table?.match ?? 'exact') };
+      return quoteOf(price, at);
     },
     async get(provider, model) {
       requireProvider(provider);
@@ -205,6 +200,23 @@ export function createPrices({ store, providers, clock }: PricesOptions): Prices
       }
       await refresh();
     },
+  };
+}
+
+function quoteOf({ rates, table }: EffectivePrice, at: Date): Quote | undefined {
+  if (rates.length === 0) return undefined;
+  const priced = (
+    found: { readonly amount: NanoDollars; readonly rate: EffectivePrice['rates'][number] } | undefined,
+    basis: CallCost['basis'],
+  ): CallCost | undefined =>
+    found && {
+      amount: found.amount,
+      match: found.rate.source === 'operator' ? 'exact' : (table?.match ?? 'exact'),
+      basis,
+    };
+  return {
+    costOf: (usage) => priced(costOf(rates, usage, at), 'usage'),
+    ceilingOf: (most) => priced(ceilingOf(rates, most, at), 'ceiling'),
   };
 }
 

@@ -47,6 +47,33 @@ export function costOf<R extends Rate>(
   return { amount: roundUp(sum), rate };
 }
 
+/**
+ * The most that a call with so many tokens costs: at the dearest rate that may hold at some hour and length, with all of
+ * the input at its dearest.
+ *
+ * @param rates as for {@link costOf}
+ * @returns undefined if no rate may apply
+ */
+export function ceilingOf<R extends Rate>(
+  rates: readonly R[],
+  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
+  at: Date,
+): { readonly amount: NanoDollars; readonly rate: R } | undefined {
+  const possible = rates.filter(
+    ({ from, aboveInputTokens: above = -1 }) => (from === undefined || at >= from) && inputTokens > above,
+  );
+  // What precedes a rate that holds at every hour and length never counts.
+  const first = possible.findLastIndex(
+    ({ daily, aboveInputTokens }) => daily === undefined && aboveInputTokens === undefined,
+  );
+  return possible.slice(Math.max(0, first)).reduce<{ amount: NanoDollars; rate: R } | undefined>((dearest, rate) => {
+    const { cachedInput, cacheWrite, cacheWrite1h } = rate;
+    const input = [cachedInput, cacheWrite, cacheWrite1h].reduce((most, one) => (one > most ? one : most), rate.input);
+    const amount = roundUp(BigInt(inputTokens) * input + BigInt(outputTokens) * rate.output + rate.call);
+    return dearest !== undefined && dearest.amount >= amount ? dearest : { amount, rate };
+  }, undefined);
+}
+
 /** The rate for a call with so many input tokens that begins then. */
 export function rateOf<R extends Rate>(rates: readonly R[], inputTokens: number, at: Date): R | undefined {
   return rates.findLast((rate) => applies(rate, inputTokens, at));

@@ -1,4 +1,4 @@
-import { noCost } from '../costs/prices.ts';
+import { noCost } from '../costs/money.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { CallOptions, FailedAttempt } from '../providers/language-model.ts';

@@ -1,9 +1,8 @@
-import type { CallCost, Prices } from '../costs/prices.ts';
+import type { CallCost, NanoDollars } from '../costs/money.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { AnswerChecker, AnswerMistake } from '../json-schema/answer-checker.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { CallOptions, GenerateEvent, GenerateResult, Usage } from '../providers/language-model.ts';
-import type { Clock } from '../runtime/clock.ts';
 import type { Target } from './plan.ts';
 
 /** An answer with the value of its JSON. */
@@ -22,8 +21,6 @@ export interface TargetAnswer extends CheckedAnswer {
 }
 
 export interface CallTargetDependencies {
-  readonly prices: Pick<Prices, 'costOf'>;
-  readonly clock: Pick<Clock, 'now'>;
   readonly metrics: Pick<Metrics, 'observeProviderCall'>;
   readonly checker: Pick<AnswerChecker, 'check'>;
 }
@@ -46,10 +43,10 @@ export async function callTarget(
   const measured = measure(target, dependencies);
   let usage: Usage | undefined;
   try {
-    const result = await target.provider.generate(target.request, call);
+    const result = await target.provider.generate(target.request, measured.watching(call));
     ({ usage } = result);
     const checked = await checkedAnswer(target, result, call, checkJson, checker);
-    const answer = { ...checked, ...measured.answered(usage) };
+    const answer = { ...checked, ...measured.answered() };
     measured.ended('ok', usage);
     return answer;
   } catch (error) {
@@ -79,7 +76,7 @@ export async function* streamTarget(
     call.onLeft?.(spent);
   };
   try {
-    for await (const event of target.provider.stream(target.request, { ...call, onLeft })) {
+    for await (const event of target.provider.stream(target.request, { ...measured.watching(call), onLeft })) {
       if (event.type !== 'finish') {
         yield event;
         continue;
@@ -87,7 +84,7 @@ export async function* streamTarget(
       ({ usage } = event.result);
       const checked = await checkedAnswer(target, event.result, call, checkJson, checker);
       outcome = 'ok';
-      yield { type: 'finish', answer: { ...checked, ...measured.answered(usage) } };
+      yield { type: 'finish', answer: { ...checked, ...measured.answered() } };
     }
   } catch (error) {
     outcome = outcomeOf(error, call.signal);
@@ -150,26 +147,38 @@ function inWords(mistake: AnswerMistake): string {
 /** Begins to measure a call. */
 function measure(
   { provider, request }: Target,
-  { prices, clock, metrics }: CallTargetDependencies,
+  { metrics }: CallTargetDependencies,
 ): {
-  answered(usage: Usage): Pick<TargetAnswer, 'latencyMs' | 'cost'>;
+  /** The call, with its costs noted. */
+  watching(call: CallOptions): CallOptions;
+  answered(): Pick<TargetAnswer, 'latencyMs' | 'cost'>;
   ended(outcome: string, usage: Usage | undefined): void;
 } {
   const started = performance.now();
-  const at = clock.now();
+  let attempts = 0;
+  /** Of the last one. */
   let cost: CallCost | undefined;
+  /** Of all attempts; undefined after one whose cost is unknown. */
+  let total: NanoDollars | undefined = 0n;
+  const onCost = (one: CallCost | undefined): void => {
+    attempts += 1;
+    cost = one;
+    total = one === undefined || total === undefined ? undefined : total + one.amount;
+  };
   return {
-    answered(usage) {
-      cost = prices.costOf(provider.id, request, usage, at);
-      return { latencyMs: Math.round(performance.now() - started), cost };
-    },
+    watching: (call) => ({
+      ...call,
+      onCost,
+      // That of a shared call changes.
+      get deadline() {
+        return call.deadline;
+      },
+    }),
+    answered: () => ({ latencyMs: Math.round(performance.now() - started), cost }),
     ended(outcome, usage) {
       const { model } = request;
-      const spent = usage && {
-        ...usage,
-        model: provider.models.includes(model) ? model : 'other',
-        cost: (cost ?? prices.costOf(provider.id, request, usage, at))?.amount,
-      };
+      const label = provider.models.includes(model) ? model : 'other';
+      const spent = attempts === 0 ? undefined : { ...usage, model: label, cost: total };
       metrics.observeProviderCall(provider.id, outcome, (performance.now() - started) / 1000, spent);
     },
   };

@@ -1,8 +1,6 @@
 import type { Logger } from 'pino';
-import type { Prices } from '../costs/prices.ts';
 import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { Clock } from '../runtime/clock.ts';
 import { scrub } from '../runtime/scrub.ts';
 import { mayFallBack } from '../providers/call/failures.ts';
 import { eventsOf, type CallOptions, type FailedAttempt, type GenerateEvent } from '../providers/language-model.ts';
@@ -56,8 +54,6 @@ export interface Generator {
 export interface GeneratorDependencies {
   readonly cache: ResponseCache;
   readonly checker: Pick<AnswerChecker, 'check'>;
-  readonly prices: Pick<Prices, 'costOf'>;
-  readonly clock: Pick<Clock, 'now'>;
   readonly metrics: Pick<Metrics, 'observeProviderCall' | 'countCache'>;
   readonly log: Logger;
   readonly memory: Budget;

@@ -1,6 +1,6 @@
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Invoked, InvocationLog } from '../invocations/invocation-log.ts';
-import type { InvocationEnd } from '../invocations/invocation-record.ts';
+import type { InvocationEnd, Spent } from '../invocations/invocation-record.ts';
 import type { RequestMemory } from '../limits/memory-budget.ts';
 import type { CallOptions, Usage } from '../providers/language-model.ts';
 import type { Statistics } from '../statistics/statistics.ts';
@@ -73,16 +73,17 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
     const record = invocations.begin({ operation, keyId, keyName, requestId, traceparent, isStreamed, tags });
     invoker.addHeader(idHeader, record.id);
     let found: Extract<Known, { readonly prompt: string }> | undefined;
-    const count = (generated: Generated | undefined, spent?: Usage): void => {
-      if (found !== undefined) statistics.invoked(found.prompt, found.version, generated, spent);
+    const count = ({ isCharged, cost }: Spent, generated?: Generated, used?: Usage): void => {
+      if (found === undefined) return;
+      // A call that was never made used nothing.
+      statistics.invoked(found.prompt, found.version, cost, generated, isCharged ? used : undefined);
     };
     const plan = await makePlan((known) => {
       record.note(known);
       if ('prompt' in known) found = known;
       invoker.note('prompt' in known ? { prompt: known.prompt, version: known.version } : known);
     }).catch((error: unknown) => {
-      count(undefined);
-      record.end({ error, isCancelled: false });
+      record.end({ error, isCancelled: false }, count);
       throw error;
     });
     const callWith = (signal: AbortSignal, onLeft?: (usage: Usage) => void): CallOptions => ({
@@ -118,8 +119,9 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
         } finally {
           release?.();
           leave();
-          count(generated, spent);
-          record.end(end);
+          record.end(end, (costs) => {
+            count(costs, generated, spent);
+          });
         }
       },
       async *stream(signal) {
@@ -152,8 +154,9 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
         } finally {
           release?.();
           leave();
-          count(generated, spent);
-          record.end(end);
+          record.end(end, (costs) => {
+            count(costs, generated, spent);
+          });
         }
       },
     };

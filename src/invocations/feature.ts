@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import type { Prices } from '../costs/prices.ts';
+import type { Span } from '../db/pages.ts';
 import type { Basis } from '../feature.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import type { Chore } from '../runtime/maintenance.ts';
+import { startOf, timeOf } from './invocation-id.ts';
 import { createInvocationLog } from './invocation-log.ts';
 import { invocationOperations } from './invocation-operations.ts';
 import { createInvocationStore } from './invocation-store.ts';
@@ -26,9 +28,11 @@ const defaultTimes: InvocationLogTimes = { beatMs: 2_000, termMs: 20_000, recove
 
 export interface InvocationFeatureOptions extends Basis {
   readonly log: Logger;
-  readonly prices: Pick<Prices, 'costOf'>;
+  readonly prices: Pick<Prices, 'quote'>;
   /** How long records are kept, in milliseconds. */
   readonly retentionMs: number;
+  /** Until when all costs are added up, in milliseconds since 1970; undefined if none are. */
+  readonly addedUpUntil: () => Promise<number | undefined>;
   readonly times?: InvocationLogTimes | undefined;
 }
 
@@ -54,7 +58,8 @@ export function createInvocationFeature({ database, clock, random, log, ...optio
   const invocations = createInvocationLog({ journals, records, clock, prices: options.prices, random });
   const { monotonic } = clock;
   const recover = createRecovery({ store: journalStore, journals, records: store, log, monotonic, termMs });
-  const retain = createRetention({ store, journals: journalStore, clock, retentionMs: options.retentionMs });
+  const { retentionMs, addedUpUntil } = options;
+  const retain = createRetention({ store, journals: journalStore, clock, retentionMs, addedUpUntil });
   const chores: Chore[] = [
     { name: 'interrupted invocations', everyMs: recoverEveryMs, run: recover },
     { name: 'days of the invocation log', everyMs: 3_600_000, run: retain },
@@ -62,6 +67,18 @@ export function createInvocationFeature({ database, clock, random, log, ...optio
   return {
     invocations,
     chores,
+    flush: () => records.flush(),
+    records: {
+      called: (span: Required<Span>) => store.called(span),
+      async firstDay(): Promise<number | undefined> {
+        const first = (await store.days()).at(-1);
+        return first === undefined ? undefined : startOf(first);
+      },
+      async oldestOpen(): Promise<number | undefined> {
+        const times = (await journalStore.entryIds()).flatMap((id) => timeOf(id) ?? []);
+        return times.length === 0 ? undefined : Math.min(...times);
+      },
+    },
     operations: (prompts: Pick<Prompts, 'get'>) =>
       invocationOperations({ store, prompts, flush: () => records.flush() }),
     /** Stores what is left, within this time. */

@@ -17,3 +17,8 @@ export const dayMs = 24 * 3_600_000;
 export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10).replaceAll('-', '');
 }
+
+/** The midnight with which a day begins, in milliseconds since 1970. @param day as `dayOf` names it */
+export function startOf(day: string): number {
+  return Date.parse(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`);
+}

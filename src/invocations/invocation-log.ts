@@ -30,7 +30,7 @@ export interface InvocationLogDependencies {
   readonly journals: Journals;
   readonly records: RecordWriter;
   readonly clock: Clock;
-  readonly prices: Pick<Prices, 'costOf'>;
+  readonly prices: Pick<Prices, 'quote'>;
   readonly random: Random;
 }
 

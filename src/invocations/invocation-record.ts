@@ -1,4 +1,5 @@
-import type { Prices } from '../costs/prices.ts';
+import { fromStored, noCost, type CallCost, type NanoDollars } from '../costs/money.ts';
+import type { Prices, Quote } from '../costs/prices.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type {
   AttemptEnd,
@@ -6,8 +7,10 @@ import type {
   FinishReason,
   OpenAttempt,
   PricedRequest,
+  TokenCeiling,
   Usage,
 } from '../providers/language-model.ts';
+import { likelyOutputTokens } from '../providers/call/token-ceiling.ts';
 import { abortable } from '../runtime/abortable.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AttemptDocument, InvocationDocument } from './invocation.ts';
@@ -35,9 +38,19 @@ export type InvocationEnd =
     }
   | { readonly error: unknown; readonly isCancelled: boolean };
 
+/** What the calls of an invocation cost. */
+export interface Spent {
+  /** Whether a provider may charge for one. */
+  readonly isCharged: boolean;
+  /** Undefined if it is unknown. */
+  readonly cost: NanoDollars | undefined;
+  /** Whether `cost` contains ceilings. */
+  readonly isCeiling: boolean;
+}
+
 export interface InvocationRecordDependencies {
   readonly clock: Clock;
-  readonly prices: Pick<Prices, 'costOf'>;
+  readonly prices: Pick<Prices, 'quote'>;
   readonly journals: Pick<Journals, 'put'>;
   /** Called once, with the record when it is final. */
   readonly onFinal: (document: InvocationDocument, isInJournal: boolean) => void;
@@ -55,6 +68,8 @@ export class InvocationRecord implements AttemptLog {
   /** The invocation, and each shared call. */
   #holds = 1;
   #isInJournal = false;
+  #isCharged = false;
+  #onFinal: ((spent: Spent) => void) | undefined;
 
   /** @param document with the status of an invocation whose process is killed */
   constructor(document: InvocationDocument, dependencies: InvocationRecordDependencies) {
@@ -93,8 +108,16 @@ export class InvocationRecord implements AttemptLog {
     this.#document.joined = id;
   }
 
-  async begin(provider: string, request: PricedRequest, signal: AbortSignal): Promise<OpenAttempt> {
+  async begin(
+    provider: string,
+    request: PricedRequest,
+    ceiling: TokenCeiling,
+    signal: AbortSignal,
+  ): Promise<OpenAttempt> {
     const attempt = this.#add(provider, request.model);
+    const quote = this.#quote(attempt, request);
+    // What is stored if the process is killed.
+    setCeiling(attempt, quote, ceiling);
     this.#isInJournal = true;
     try {
       await abortable(this.#dependencies.journals.put(this.id, this.#document), signal);
@@ -102,11 +125,12 @@ export class InvocationRecord implements AttemptLog {
       this.#withdraw(attempt);
       throw error;
     }
-    return this.#opened(attempt, request);
+    return this.#opened(attempt, quote, ceiling);
   }
 
   beginFree(provider: string, request: PricedRequest): OpenAttempt {
-    return this.#opened(this.#add(provider, request.model), request);
+    const attempt = this.#add(provider, request.model);
+    return this.#opened(attempt, this.#quote(attempt, request), undefined);
   }
 
   refuse(problem: ProblemError['type']): void {
@@ -114,8 +138,9 @@ export class InvocationRecord implements AttemptLog {
     if (last !== undefined) Object.assign(last, { status: 'failed', problem });
   }
 
-  /** Call it once. */
-  end(end: InvocationEnd): void {
+  /** Call it once. @param onFinal called when all calls have ended */
+  end(end: InvocationEnd, onFinal?: (spent: Spent) => void): void {
+    this.#onFinal = onFinal;
     const document = this.#document;
     document.latency_ms = this.#elapsed(this.#began);
     if ('answer' in end) {
@@ -141,10 +166,13 @@ export class InvocationRecord implements AttemptLog {
     this.#holds -= 1;
     if (this.#holds > 0) return;
     const document = this.#document;
-    const usage = sumOf(document.attempts);
-    if (usage !== undefined) document.usage = usage;
-    const cost = totalOf(document.attempts);
-    if (cost !== undefined) document.cost = cost;
+    addTotals(document);
+    const { cost, attempts } = document;
+    this.#onFinal?.({
+      isCharged: this.#isCharged,
+      cost: cost === undefined ? undefined : fromStored(cost),
+      isCeiling: attempts.some(({ usage_source: source }) => source === 'ceiling'),
+    });
     this.#dependencies.onFinal(document, this.#isInJournal);
   }
 
@@ -160,32 +188,23 @@ export class InvocationRecord implements AttemptLog {
     attempts.splice(attempts.indexOf(attempt), 1);
   }
 
-  #opened(attempt: AttemptDocument, request: PricedRequest): OpenAttempt {
-    const { clock } = this.#dependencies;
-    const began = clock.monotonic();
-    attempt.started_at = clock.now();
+  #quote({ provider, started_at: at }: AttemptDocument, request: PricedRequest): Quote | undefined {
+    return this.#dependencies.prices.quote(provider, request, at);
+  }
+
+  #opened(attempt: AttemptDocument, quote: Quote | undefined, ceiling: TokenCeiling | undefined): OpenAttempt {
+    const began = this.#dependencies.clock.monotonic();
     return {
       end: (end) => {
         attempt.latency_ms = this.#elapsed(began);
         describe(attempt, end);
-        this.#price(attempt, request, end);
+        if (end.isUnbilled !== true) this.#isCharged = true;
+        return settle(attempt, quote, ceiling, end);
       },
       withdraw: () => {
         this.#withdraw(attempt);
       },
     };
-  }
-
-  /** A call that broke off can cost more than what its provider had said, so its cost is unknown. */
-  #price(attempt: AttemptDocument, request: PricedRequest, { isUnbilled }: AttemptEnd): void {
-    const { provider, usage, usage_source, started_at } = attempt;
-    if (isUnbilled === true) attempt.cost = 0;
-    else if (usage !== undefined && usage_source === 'provider') {
-      const cost = this.#dependencies.prices.costOf(provider, request, usage, started_at);
-      if (cost === undefined) return;
-      attempt.cost = Number(cost.amount);
-      if (cost.match === 'prefix') attempt.price_match = cost.match;
-    }
   }
 
   /** In whole milliseconds. */
@@ -194,20 +213,87 @@ export class InvocationRecord implements AttemptLog {
   }
 }
 
-function describe(attempt: AttemptDocument, { outcome, code, usage, answer }: AttemptEnd): void {
+function describe(attempt: AttemptDocument, { outcome, code, answer }: AttemptEnd): void {
   const isOk = outcome === 'ok';
   if (isOk || outcome === 'cancelled') attempt.status = isOk ? 'succeeded' : 'cancelled';
   else Object.assign(attempt, { status: 'failed', problem: outcome });
   if (code !== undefined) attempt.provider_code = code;
-  // A provider that gives no numbers leaves the usage unknown.
-  if (usage !== undefined && Object.keys(usage).length > 0) {
-    attempt.usage = usage;
-    attempt.usage_source = isOk ? 'provider' : 'partial';
-  }
   const model = nameIn(answer?.modelId);
   if (model !== undefined) attempt.answer_model = model;
   const id = nameIn(answer?.id);
   if (id !== undefined) attempt.answer_id = id;
+}
+
+/**
+ * Sets what a call used and cost that has ended.
+ * @returns undefined if the cost is unknown
+ */
+function settle(
+  attempt: AttemptDocument,
+  quote: Quote | undefined,
+  ceiling: TokenCeiling | undefined,
+  { outcome, usage = {}, isUnbilled, receivedBytes = 0 }: AttemptEnd,
+): CallCost | undefined {
+  if (isUnbilled === true) {
+    if (attempt.usage_source !== undefined) {
+      delete attempt.usage;
+      delete attempt.usage_source;
+      delete attempt.price_match;
+    }
+    return setCost(attempt, noCost);
+  }
+  if (outcome === 'ok' && usage.inputTokens !== undefined && usage.outputTokens !== undefined) {
+    const cost = quote?.costOf(usage);
+    // If its numbers contradict each other, the ceiling counts.
+    if (cost !== undefined || ceilingOf(quote, ceiling) === undefined) {
+      attempt.usage = usage;
+      attempt.usage_source = 'provider';
+      return setCost(attempt, cost);
+    }
+  }
+  if (ceiling === undefined) return undefined;
+  const estimate = {
+    ...usage,
+    inputTokens: usage.inputTokens ?? ceiling.likelyInputTokens,
+    outputTokens: Math.max(usage.outputTokens ?? 0, likelyOutputTokens(receivedBytes)),
+  };
+  if (ceiling.outputTokens === undefined) {
+    attempt.usage = estimate;
+    attempt.usage_source = 'estimated';
+    return undefined;
+  }
+  const estimated = quote?.costOf(estimate)?.amount;
+  attempt.estimate = { usage: estimate, ...(estimated !== undefined && { cost: Number(estimated) }) };
+  return setCeiling(attempt, quote, ceiling);
+}
+
+/** Without final numbers of the provider, a call counts as the most that it can cost. */
+function setCeiling(attempt: AttemptDocument, quote: Quote | undefined, ceiling: TokenCeiling): CallCost | undefined {
+  const { inputTokens, outputTokens } = ceiling;
+  if (outputTokens === undefined) return undefined;
+  attempt.usage = { inputTokens, outputTokens };
+  attempt.usage_source = 'ceiling';
+  return setCost(attempt, ceilingOf(quote, ceiling));
+}
+
+function ceilingOf(quote: Quote | undefined, ceiling: TokenCeiling | undefined): CallCost | undefined {
+  if (ceiling?.outputTokens === undefined) return undefined;
+  return quote?.ceilingOf({ inputTokens: ceiling.inputTokens, outputTokens: ceiling.outputTokens });
+}
+
+function setCost(attempt: AttemptDocument, cost: CallCost | undefined): CallCost | undefined {
+  if (cost === undefined) return undefined;
+  attempt.cost = Number(cost.amount);
+  if (cost.match === 'prefix') attempt.price_match = cost.match;
+  return cost;
+}
+
+/** Adds up what the attempts of a record used and cost. */
+export function addTotals(document: InvocationDocument): void {
+  const usage = sumOf(document.attempts);
+  if (usage !== undefined) document.usage = usage;
+  const cost = totalOf(document.attempts);
+  if (cost !== undefined) document.cost = Number(cost);
 }
 
 /** A name that a provider sent; undefined if it is not one. */
@@ -216,19 +302,19 @@ function nameIn(sent: string | undefined): string | undefined {
 }
 
 /** What all attempts cost; undefined if that is unknown for one of them. */
-function totalOf(attempts: readonly AttemptDocument[]): number | undefined {
-  let total = 0;
+function totalOf(attempts: readonly AttemptDocument[]): NanoDollars | undefined {
+  let total = 0n;
   for (const { cost } of attempts) {
     if (cost === undefined) return undefined;
-    total += cost;
+    total += fromStored(cost);
   }
   return total;
 }
 
 /** The counts of all attempts; undefined if no attempt has any. */
 function sumOf(attempts: readonly AttemptDocument[]): Usage | undefined {
-  if (attempts.length < 2) return attempts[0]?.usage;
-  const [first, ...others] = attempts.flatMap(({ usage }) => usage ?? []);
+  if (attempts.length < 2) return attempts[0]?.estimate?.usage ?? attempts[0]?.usage;
+  const [first, ...others] = attempts.flatMap(({ usage, estimate }) => estimate?.usage ?? usage ?? []);
   if (first === undefined) return undefined;
   const sum: Record<string, number> = { ...first };
   for (const usage of others) {

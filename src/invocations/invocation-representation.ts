@@ -1,5 +1,5 @@
 import type { components } from '../../generated/types.ts';
-import { showMoney } from '../costs/money.ts';
+import { fromStored, showMoney, type StoredMoney } from '../costs/money.ts';
 import { toUsage } from '../generation/invocation-result.ts';
 import type { AttemptDocument, InvocationDocument } from './invocation.ts';
 
@@ -39,7 +39,8 @@ export function toInvocation(document: InvocationDocument): Schemas['Invocation'
 }
 
 function toAttempt(attempt: AttemptDocument): Schemas['InvocationAttempt'] {
-  const { problem, provider_code, latency_ms, usage, usage_source, answer_model, answer_id } = attempt;
+  const { problem, provider_code, latency_ms, usage, usage_source: source, estimate, answer_model } = attempt;
+  const { answer_id } = attempt;
   return {
     provider: attempt.provider,
     model: attempt.model,
@@ -49,21 +50,31 @@ function toAttempt(attempt: AttemptDocument): Schemas['InvocationAttempt'] {
     started_at: attempt.started_at.toISOString(),
     ...(latency_ms !== undefined && { latency_ms }),
     ...(usage !== undefined && { usage: toUsage(usage) }),
-    ...(usage_source !== undefined && { usage_source }),
+    ...(source !== undefined && { usage_source: source === 'partial' ? 'estimated' : source }),
     cost: toAttemptCost(attempt),
+    ...(estimate !== undefined && {
+      estimate: { usage: toUsage(estimate.usage), cost: toCallCost(estimate.cost, attempt) },
+    }),
     ...(answer_model !== undefined && { answer_model }),
     ...(answer_id !== undefined && { answer_id }),
   };
 }
 
-/** @param cost in billionths of a dollar */
-function toCost(cost: number | undefined): Schemas['InvocationCost'] {
-  return cost === undefined ? null : showMoney(BigInt(cost));
+function toCost(cost: StoredMoney | undefined): Schemas['InvocationCost'] {
+  return cost === undefined ? null : showMoney(fromStored(cost));
 }
 
-function toAttemptCost({ cost, price_match }: AttemptDocument): Schemas['CallCost'] {
+function toAttemptCost(attempt: AttemptDocument): Schemas['CallCost'] {
+  const cost = toCallCost(attempt.cost, attempt);
+  return cost === null || attempt.usage_source !== 'ceiling' ? cost : { ...cost, basis: 'ceiling' };
+}
+
+function toCallCost(
+  cost: StoredMoney | undefined,
+  { price_match }: Pick<AttemptDocument, 'price_match'>,
+): Schemas['CallCost'] {
   if (cost === undefined) return null;
-  return { ...showMoney(BigInt(cost)), ...(price_match !== undefined && { price_match }) };
+  return { ...showMoney(fromStored(cost)), ...(price_match !== undefined && { price_match }) };
 }
 
 function split(tag: string): [string, string] {

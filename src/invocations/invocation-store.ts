@@ -1,10 +1,11 @@
 import type { Collection } from 'mongodb';
+import { fromStored } from '../costs/money.ts';
 import { insertMissing } from '../db/bulk-writes.ts';
 import { ensureIndexes } from '../db/indexes.ts';
 import type { PagedDatabase, Source, Span } from '../db/pages.ts';
 import { read, writeIdempotently } from '../db/writes.ts';
 import type { Entry, Listing, Total } from '../lists/listing.ts';
-import type { InvocationDocument, InvocationFilter } from './invocation.ts';
+import type { CalledDocument, InvocationDocument, InvocationFilter } from './invocation.ts';
 import { dayOf, timeOf } from './invocation-id.ts';
 import { dayIndexes, invocationSource } from './invocation-lists.ts';
 
@@ -22,6 +23,8 @@ export interface InvocationStore {
   list(filter: InvocationFilter): Listing<InvocationDocument>;
   /** The earliest first. @param after the id of the record after which it begins; it may no longer exist */
   walk(filter: InvocationFilter, after?: string): AsyncIterable<InvocationDocument[]>;
+  /** What records say about calls, of a span, the earliest first. */
+  called(span: Required<Span>): AsyncIterable<CalledDocument[]>;
   /** The days that have a collection, the newest first. */
   days(): Promise<string[]>;
   drop(day: string): Promise<void>;
@@ -30,6 +33,13 @@ export interface InvocationStore {
 const prefix = 'invocations_';
 /** The number of entries from which the earlier days of a list are not counted. */
 const countedMost = 10_000;
+const partMs = 60_000;
+/** Less to read is less to decode. */
+const calledFields = {
+  ...{ _id: 1, created_at: 1, key_id: 1, key_name: 1, prompt_id: 1, prompt_slug: 1, prompt_version: 1, tags: 1 },
+  ...{ 'attempts.provider': 1, 'attempts.model': 1, 'attempts.usage': 1, 'attempts.usage_source': 1 },
+  ...{ 'attempts.cost': 1, 'attempts.estimate': 1 },
+} as const;
 
 export function createInvocationStore({ db, pages }: PagedDatabase): InvocationStore {
   const collections = new Map<string, Collection<InvocationDocument>>();
@@ -63,13 +73,27 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
   const sourceOf = (day: string, filter: InvocationFilter): Source<InvocationDocument> =>
     invocationSource(collectionOf(day), filter);
 
+  /** The minutes of a span that have records: a command reads all that it matches, and others wait for it. */
+  async function* partsOf(source: Source<InvocationDocument>, since: Date, until: Date): AsyncGenerator<Span> {
+    const length = until.getTime() - since.getTime();
+    const span = { since, until };
+    if (!(await pages.exists({ ...source, span }))) return;
+    if (length <= partMs) yield span;
+    else {
+      const step = Math.max(partMs, Math.ceil(length / 4));
+      for (let from = since.getTime(); from < until.getTime(); from += step) {
+        yield* partsOf(source, new Date(from), new Date(Math.min(from + step, until.getTime())));
+      }
+    }
+  }
+
   return {
     prepare,
     async insert(documents) {
       const byDay = Map.groupBy(documents, ({ created_at }) => dayOf(created_at.getTime()));
       for (const [day, some] of byDay) {
         await prepare(day);
-        await insertMissing(collectionOf(day), some);
+        await insertMissing(collectionOf(day), some.map(toStored));
       }
     },
     async find(id) {
@@ -121,12 +145,40 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
         }
       }
     },
+    async *called({ since, until }) {
+      if (since === undefined || until === undefined) return;
+      for (const day of (await daysIn({ since, until })).reverse()) {
+        const source = sourceOf(day, { since, until });
+        for await (const span of pages.readsInOrder ? [{ since, until }] : partsOf(source, since, until)) {
+          yield* pages.walk({ ...source, span }, { projection: calledFields });
+        }
+      }
+    },
     days,
     async drop(day) {
       await writeIdempotently(() => collectionOf(day).drop());
       prepared.delete(day);
       collections.delete(day);
     },
+  };
+}
+
+/** Costs are stored as int64. Until then they are numbers, because the journal has records as JSON. */
+function toStored(document: InvocationDocument): InvocationDocument {
+  if (document.attempts.length === 0) return document;
+  const { cost, attempts } = document;
+  return {
+    ...document,
+    ...(cost !== undefined && { cost: fromStored(cost) }),
+    attempts: attempts.map((attempt) => {
+      const { cost: paid, estimate } = attempt;
+      if (paid === undefined && estimate === undefined) return attempt;
+      return {
+        ...attempt,
+        ...(paid !== undefined && { cost: fromStored(paid) }),
+        ...(estimate?.cost !== undefined && { estimate: { ...estimate, cost: fromStored(estimate.cost) } }),
+      };
+    }),
   };
 }
 

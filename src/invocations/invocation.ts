@@ -1,3 +1,4 @@
+import type { StoredMoney } from '../costs/money.ts';
 import type { ProblemError } from '../errors/problem-error.ts';
 import type { FinishReason, Usage } from '../providers/language-model.ts';
 
@@ -14,10 +15,13 @@ export interface AttemptDocument {
   started_at: Date;
   latency_ms?: number;
   usage?: Usage;
-  usage_source?: 'provider' | 'partial';
+  /** Earlier releases stored `partial` for `estimated`. */
+  usage_source?: 'provider' | 'estimated' | 'ceiling' | 'partial';
   /** In billionths of a dollar; absent if it is unknown. */
-  cost?: number;
+  cost?: StoredMoney;
   price_match?: 'prefix';
+  /** Beside a ceiling. */
+  estimate?: { usage: Usage; cost?: StoredMoney };
   answer_model?: string;
   answer_id?: string;
 }
@@ -52,9 +56,20 @@ export interface InvocationDocument {
   finish_reason?: FinishReason;
   usage?: Usage;
   /** In billionths of a dollar; absent if it is unknown. */
-  cost?: number;
+  cost?: StoredMoney;
   attempts: AttemptDocument[];
 }
+
+/** What is read of a record to add up costs. */
+export type CalledDocument = Pick<
+  InvocationDocument,
+  '_id' | 'created_at' | 'key_id' | 'key_name' | 'prompt_id' | 'prompt_slug' | 'prompt_version' | 'tags'
+> & {
+  readonly attempts: readonly Pick<
+    AttemptDocument,
+    'provider' | 'model' | 'usage' | 'usage_source' | 'cost' | 'estimate'
+  >[];
+};
 
 /** Which invocations a list has. */
 export interface InvocationFilter {

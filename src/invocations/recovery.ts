@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { createStalenessWatch } from '../runtime/staleness-watch.ts';
+import { addTotals } from './invocation-record.ts';
 import type { InvocationStore } from './invocation-store.ts';
 import type { Journals } from './journals.ts';
 import type { JournalStore } from './journal-store.ts';
@@ -32,6 +33,7 @@ export function createRecovery(dependencies: RecoveryDependencies): () => Promis
       const entries = await store.close(journal);
       // Its process lives.
       if (entries === undefined) continue;
+      for (const entry of entries) addTotals(entry);
       await records.insert(entries);
       await store.remove(journal.id, journal.seq);
       if (entries.length === 0) continue;

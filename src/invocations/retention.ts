@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
-import { dayMs, dayOf, timeOf } from './invocation-id.ts';
+import { dayMs, dayOf, startOf, timeOf } from './invocation-id.ts';
 import type { InvocationStore } from './invocation-store.ts';
 import type { JournalStore } from './journal-store.ts';
 
@@ -9,10 +9,21 @@ export interface RetentionDependencies {
   readonly clock: Pick<Clock, 'now'>;
   /** How long records are kept, in milliseconds. */
   readonly retentionMs: number;
+  /** Until when all costs are added up, in milliseconds since 1970; undefined if none are. */
+  readonly addedUpUntil: () => Promise<number | undefined>;
 }
 
-/** Creates the work that makes the collection of the next day, and drops those of days that are no longer kept. */
-export function createRetention({ store, journals, clock, retentionMs }: RetentionDependencies): () => Promise<void> {
+/**
+ * Creates the work that makes the collection of the next day, and drops those of days that are no longer kept, when
+ * their costs are added up.
+ */
+export function createRetention({
+  store,
+  journals,
+  clock,
+  retentionMs,
+  addedUpUntil,
+}: RetentionDependencies): () => Promise<void> {
   return async () => {
     const now = clock.now().getTime();
     await store.prepare(dayOf(now + dayMs));
@@ -21,6 +32,7 @@ export function createRetention({ store, journals, clock, retentionMs }: Retenti
     const old = (await store.days()).filter((day) => day < first);
     if (old.length === 0) return;
     const named = new Set((await journals.entryIds()).map((id) => dayOf(timeOf(id) ?? now)));
-    for (const day of old) if (!named.has(day)) await store.drop(day);
+    const addedUp = (await addedUpUntil()) ?? 0;
+    for (const day of old) if (!named.has(day) && startOf(day) + dayMs <= addedUp) await store.drop(day);
   };
 }

@@ -118,13 +118,13 @@ export function createMetrics(): Metrics {
   );
   const cost = counter(
     'provider_cost_dollars_total',
-    'What provider calls cost, in US dollars, as far as it is known.',
+    'What provider calls cost with their retries, in US dollars, as far as it is known.',
     'provider',
     'model',
   );
   const unpriced = counter(
     'provider_calls_without_cost_total',
-    'Provider calls that were answered or left and whose cost is unknown: no price, or no tokens.',
+    'Provider calls whose cost is unknown: no price, or neither tokens nor a limit of output tokens.',
     'provider',
     'model',
   );

@@ -15,7 +15,7 @@ import {
   type ToolCall,
 } from './language-model.ts';
 
-type EchoCall = Pick<CallOptions, 'signal' | 'onFailedAttempt' | 'attemptLog'>;
+type EchoCall = Pick<CallOptions, 'signal' | 'onFailedAttempt' | 'attemptLog' | 'onCost'>;
 
 /** How `echo` is listed. */
 export const echoEntry = {
@@ -42,7 +42,7 @@ export const echoEntry = {
  */
 export function echo(
   request: GenerateRequest,
-  { signal, onFailedAttempt, attemptLog }: EchoCall,
+  { signal, onFailedAttempt, attemptLog, onCost }: EchoCall,
   { onAttempt }: Pick<AttemptDependencies, 'onAttempt'> = {},
 ): GenerateResult {
   signal.throwIfAborted();
@@ -51,7 +51,7 @@ export function echo(
   const attempt = attemptLog?.beginFree('echo', request);
   const end = (ended: AttemptEnd): void => {
     onAttempt?.('echo', ended.outcome);
-    attempt?.end(ended);
+    onCost?.(attempt?.end(ended));
   };
   if (transform === undefined) {
     const isOverloaded = model === 'echo-fail';

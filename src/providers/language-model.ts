@@ -3,6 +3,7 @@
  * OpenAI-compatible endpoints pass both on as a whole, so a field that is added here reaches all of them.
  */
 import type { components } from '../../generated/types.ts';
+import type { CallCost } from '../costs/money.ts';
 import type { ProblemError } from '../errors/problem-error.ts';
 import type { AnswerObject } from '../json-schema/answer-checker.ts';
 
@@ -127,6 +128,8 @@ export interface CallOptions {
   readonly retries?: number;
   /** Keeps a record of each call to the provider. */
   readonly attemptLog?: AttemptLog | undefined;
+  /** Called when a call to the provider has ended, with what it cost; undefined if that is unknown. */
+  readonly onCost?: (cost: CallCost | undefined) => void;
   /** Called for each failed call to the provider, also for one that is repeated. */
   readonly onFailedAttempt?: (attempt: FailedAttempt) => void;
   /** Called when a stream is left before its end, with the tokens that the provider has mentioned. */
@@ -135,6 +138,15 @@ export interface CallOptions {
 
 /** What the price of a call depends on. */
 export type PricedRequest = Pick<GenerateRequest, 'model' | 'providerOptions'>;
+
+/** The most tokens that a provider can charge for a call. */
+export interface TokenCeiling {
+  readonly inputTokens: number;
+  /** The limit that the provider gets; undefined if it gets none. */
+  readonly outputTokens: number | undefined;
+  /** How many it probably charges for. */
+  readonly likelyInputTokens: number;
+}
 
 /** The calls to providers of one invocation, each written down before it is made. */
 export interface AttemptLog {
@@ -145,7 +157,7 @@ export interface AttemptLog {
    * @throws {ProblemError} database-unavailable, storage-full
    * @throws The reason of the signal when that is aborted first.
    */
-  begin(provider: string, request: PricedRequest, signal: AbortSignal): Promise<OpenAttempt>;
+  begin(provider: string, request: PricedRequest, ceiling: TokenCeiling, signal: AbortSignal): Promise<OpenAttempt>;
   /** The same for a call that costs nothing: it is not written down before it is made. */
   beginFree(provider: string, request: PricedRequest): OpenAttempt;
   /** The answer of the last call cannot be used. */
@@ -158,7 +170,8 @@ export interface AttemptLog {
 
 /** A call to a provider in the log. Exactly one of both is called, once. */
 export interface OpenAttempt {
-  end(end: AttemptEnd): void;
+  /** @returns what the call cost; undefined if that is unknown */
+  end(end: AttemptEnd): CallCost | undefined;
   /** Nothing was sent after all. */
   withdraw(): void;
 }
@@ -173,6 +186,8 @@ export interface AttemptEnd {
   readonly usage?: Usage | undefined;
   /** Whether the provider cannot charge for the call. */
   readonly isUnbilled?: boolean;
+  /** Bytes of text, reasoning and arguments that have come. */
+  readonly receivedBytes?: number | undefined;
   /** What the provider calls itself in its answer. */
   readonly answer?: { readonly id?: string | undefined; readonly modelId?: string | undefined } | undefined;
 }

@@ -15,6 +15,8 @@ import {
   type ProviderSettings,
 } from './provider-settings.ts';
 import { spellingsOf } from './call/conceal.ts';
+import { inputCeiling } from './call/token-ceiling.ts';
+import type { GenerateRequest, TokenCeiling } from './language-model.ts';
 import { createOutputLimitFinder } from './twin/output-limit.ts';
 import { findRewritten } from './twin/rewritten.ts';
 import { withImageData } from './transport/image-data.ts';
@@ -100,6 +102,7 @@ interface Remote {
   readonly whole: RemoteTarget;
   readonly streamed: CalledProvider;
   readonly twin: SdkProvider;
+  readonly outputLimit: Provider['outputLimit'];
 }
 
 type Dependencies = AttemptDependencies & StreamDependencies;
@@ -128,7 +131,7 @@ function toProvider({ info, remote }: Entry, dependencies: Dependencies): Provid
     },
     unsupported: createUnsupportedFinder(remote.twin),
     rewritten: (request) => findRewritten(remote.twin, request),
-    outputLimit: createOutputLimitFinder(remote.twin),
+    outputLimit: remote.outputLimit,
   };
 }
 
@@ -168,16 +171,26 @@ function compatibleEntry(
 
 /** @param load makes models that send by a `fetch` */
 function toRemote(
-  called: Omit<CalledProvider, 'models'>,
+  about: Omit<CalledProvider, 'models' | 'ceilingOf'>,
   load: (fetch: Fetch) => Promise<LanguageModels>,
   { settings, fetch, streamFetch }: ProviderRegistryOptions,
 ): Remote {
-  const { dialect } = called;
+  const { dialect } = about;
+  const twin = { ...about, models: once(() => load(twinFetch)) };
+  const outputLimit = createOutputLimitFinder(twin);
+  const ceilingOf = async (request: GenerateRequest): Promise<TokenCeiling> => {
+    const { inputTokens, likelyInputTokens } = inputCeiling(request, dialect);
+    const sent = dialect.changesOutputLimit ? await outputLimit(request) : request.parameters?.max_output_tokens;
+    // 0 if the package refuses the request.
+    return { inputTokens, likelyInputTokens, outputTokens: sent === 0 ? undefined : sent };
+  };
+  const called = { ...about, ceilingOf };
   const whole = once(() => load(carrying(fetch, dialect)));
   return {
     whole: { ...called, models: whole, queue: createCallQueue(settings.concurrency) },
     streamed: { ...called, models: once(() => load(carrying(streamFetch, dialect))) },
-    twin: { ...called, models: once(() => load(twinFetch)) },
+    twin,
+    outputLimit,
   };
 }
 

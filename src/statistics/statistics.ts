@@ -6,7 +6,7 @@
  * seconds (`flush`); readers add up what all processes have written. So statistics are some seconds old, and a process
  * that is killed loses the counts of its last seconds.
  */
-import type { CallCost } from '../costs/prices.ts';
+import type { NanoDollars } from '../costs/money.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { within } from '../runtime/within.ts';
@@ -57,8 +57,6 @@ interface InvocationAnswer {
   /** Undefined unless it comes from the cache. */
   readonly age: number | undefined;
   readonly latencyMs: number;
-  /** Undefined if it is unknown. */
-  readonly cost: Pick<CallCost, 'amount'> | undefined;
   readonly result: { readonly usage: SpentTokens };
 }
 
@@ -67,11 +65,18 @@ export interface Observer {
   /** One answered request. @param isCut whether it is a stream that failed */
   requested(status: number, isCut: boolean): void;
   /**
-   * One invocation of a version of a prompt.
+   * One invocation of a version of a prompt, when all its calls have ended.
+   * @param cost of its calls; undefined if it is unknown
    * @param answer undefined if it failed
    * @param spent what a failed one used; undefined if no provider was called
    */
-  invoked(promptId: string, version: number, answer: InvocationAnswer | undefined, spent?: SpentTokens): void;
+  invoked(
+    promptId: string,
+    version: number,
+    cost: NanoDollars | undefined,
+    answer: InvocationAnswer | undefined,
+    spent?: SpentTokens,
+  ): void;
   /** Also counts attempts and remembers the backlog. @returns the observer to use in place of the given one */
   observing(observer: WebhookObserver): WebhookObserver;
 }
@@ -124,7 +129,7 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
         ...(isServerError ? { server_errors: 1 } : status >= 400 ? { client_errors: 1 } : {}),
       });
     },
-    invoked(promptId, version, answer, spent = noTokens) {
+    invoked(promptId, version, cost, answer, spent = noTokens) {
       const isCached = answer?.age !== undefined;
       const { inputTokens, outputTokens } = answer === undefined ? spent : isCached ? noTokens : answer.result.usage;
       const counts = {
@@ -133,8 +138,8 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
         input_tokens: inputTokens ?? 0,
         output_tokens: outputTokens ?? 0,
         without_usage: inputTokens === undefined || outputTokens === undefined ? 1 : 0,
-        nanodollars: Number(answer?.cost?.amount ?? 0n),
-        without_cost: (answer === undefined ? spent === noTokens : answer.cost !== undefined) ? 0 : 1,
+        nanodollars: Number(cost ?? 0n),
+        without_cost: cost === undefined ? 1 : 0,
       };
       const errors = answer === undefined ? 1 : 0;
       const milliseconds = answer === undefined || isCached ? 0 : answer.latencyMs;

@@ -2,13 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { components } from '../../generated/types.ts';
 import { problems } from '../../generated/problems.ts';
-import { fromAmount, showMoney, type NanoDollars } from '../costs/money.ts';
+import { noCost, type CallCost, type NanoDollars } from '../costs/money.ts';
+import { showCost } from '../costs/prices.ts';
 import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
 import type { Plan, Target } from '../generation/plan.ts';
 import { answered } from '../generation/invocations.ts';
 import { toInvocationResult } from '../generation/invocation-result.ts';
-import type { InvocationRecord } from '../invocations/invocation-record.ts';
+import type { InvocationRecord, Spent } from '../invocations/invocation-record.ts';
 import { scrub } from '../runtime/scrub.ts';
 import { failureTypes } from '../providers/call/failures.ts';
 import type { CallOptions } from '../providers/language-model.ts';
@@ -29,7 +30,7 @@ export interface CallTargetsDependencies {
  * @param call.deadline of every call, on the clock of `performance.now`
  * @param plans each with one target
  * @param begin begins the record of a call
- * @returns one result for each plan, in their order
+ * @returns one result for each plan, in their order, and what all calls cost; `cost` is undefined if that is unknown
  * @throws The reason of `signal` when that is aborted, after all calls have ended.
  */
 export async function callTargets(
@@ -37,15 +38,22 @@ export async function callTargets(
   call: Omit<CallOptions, 'background' | 'attemptLog'>,
   begin: () => InvocationRecord,
   { generator, log }: CallTargetsDependencies,
-): Promise<TestResult[]> {
+): Promise<{ results: TestResult[]; cost: NanoDollars | undefined }> {
   const background = { ...call, background: true };
+  let total: NanoDollars | undefined = 0n;
   const perform = async (plan: Plan, { provider, request: { model } }: Target): Promise<TestResult> => {
     const started = performance.now();
     const record = begin();
     record.note({ provider: provider.id, model });
+    let cost: CallCost | undefined;
+    const onFinal = (spent: Spent): void => {
+      const { cost: amount, isCeiling } = spent;
+      total = total === undefined || amount === undefined ? undefined : total + amount;
+      if (amount !== undefined) cost = { ...noCost, amount, basis: isCeiling ? 'ceiling' : 'usage' };
+    };
     try {
       const generated = await generator.generate(plan, { ...background, attemptLog: record });
-      record.end(answered(generated));
+      record.end(answered(generated), onFinal);
       return {
         status: 'succeeded',
         provider: provider.id,
@@ -55,7 +63,7 @@ export async function callTargets(
         result: toInvocationResult(generated),
       };
     } catch (error) {
-      record.end({ error, isCancelled: call.signal.aborted });
+      record.end({ error, isCancelled: call.signal.aborted }, onFinal);
       if (!call.signal.aborted) log.warn(fieldsOf(error, provider.id, model), 'a call of a test run failed');
       const latency = Math.round(performance.now() - started);
       return {
@@ -64,7 +72,7 @@ export async function callTargets(
         model,
         latency_ms: latency,
         invocation_id: record.id,
-        cost: costOfFailure(error),
+        cost: showCost(cost),
         error: toTestError(error),
       };
     }
@@ -77,28 +85,7 @@ export async function callTargets(
   }
   const results = await Promise.all(calls);
   call.signal.throwIfAborted();
-  return results;
-}
-
-/** What all calls cost together; undefined if that is unknown for one of them. */
-export function totalCost(results: readonly TestResult[]): NanoDollars | undefined {
-  let total = 0n;
-  for (const one of results) {
-    const { cost, attempts = [] } = one.status === 'succeeded' ? one.result : { cost: one.cost };
-    if (cost === undefined || cost === null || attempts.some(mayBeBilled)) return undefined;
-    total += fromAmount(cost.amount);
-  }
-  return total;
-}
-
-/** 0 if no provider can charge for a call that failed. */
-function costOfFailure(error: unknown): components['schemas']['CallCost'] {
-  const attempts = error instanceof ProblemError ? error.extensions.attempts : undefined;
-  return attempts === undefined || attempts.some(mayBeBilled) ? null : showMoney(0n);
-}
-
-function mayBeBilled({ may_be_billed }: components['schemas']['FailedAttempt']): boolean {
-  return may_be_billed;
+  return { results, cost: total };
 }
 
 /** The same fields as in the log line of a failed invocation. */

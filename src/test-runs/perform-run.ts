@@ -5,7 +5,7 @@ import type { InvocationLog, Invoked } from '../invocations/invocation-log.ts';
 import type { InvocationFact, InvocationRecord } from '../invocations/invocation-record.ts';
 import type { KeptBytes } from '../limits/kept-bytes.ts';
 import { RunCutOffError } from './active-runs.ts';
-import { callTargets, totalCost, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
+import { callTargets, type CallTargetsDependencies, type TestResult } from './call-targets.ts';
 import { notStored, promptDeleted, shuttingDown } from './problems.ts';
 import type { ResultArchive } from './result-archive.ts';
 import type { TestRun } from './test-run.ts';
@@ -108,15 +108,15 @@ async function perform(
   const at = clock.now();
   let stored;
   try {
-    stored = await archive.put(run, called, at);
+    stored = await archive.put(run, called.results, at);
     keptBytes.add(keyId, stored.bytes);
   } catch (error) {
     await withoutResults('failed');
     throw error;
   }
 
-  const answeredCount = called.filter(({ status }) => status === 'succeeded').length;
-  const cost = totalCost(called) ?? 'unknown';
+  const answeredCount = called.results.filter(({ status }) => status === 'succeeded').length;
+  const cost = called.cost ?? 'unknown';
   const ended = await endPersistently(
     store,
     run.id,

@@ -236,6 +236,7 @@ describe('the methods', () => {
       model: 'my-model',
     });
     expect((await gateway.prices.get('openai', 'my-model')).source).toBe('operator');
+    expect((await gateway.costs.get({ by: 'model' })).total.without_cost).toBe(0);
     expect((await gateway.prices.list()).data.map(({ model }) => model)).toContain('my-model');
     expect(await gateway.prices.delete('openai', 'my-model')).toEqual({ ok: true });
   });

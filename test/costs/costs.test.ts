@@ -1,6 +1,7 @@
 /** What answers say that they cost. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { startAnother } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -125,6 +126,75 @@ describe('the record of an invocation', () => {
   it('costs nothing without an attempt', async () => {
     const { cost: total, attempts } = await recordOf(await harness.invoke(prompt, { version: 99 }));
     expect([total, attempts]).toEqual([nothing, []]);
+  });
+});
+
+describe('a price that depends on the time', () => {
+  it('is that of the begin of the call, in the answer and in the record', async () => {
+    const times = ['2026-03-12T10:00:00Z', '2026-03-12T11:00:00Z'];
+    let count = 0;
+    const clock = {
+      ...systemClock,
+      now: () => {
+        count += 1;
+        return new Date(times[count % 2] ?? '');
+      },
+    };
+    const other = await startInvokeHarness({ clock });
+    try {
+      const slug = await other.createPrompt();
+      const price = { input: '0.1', output: '0.4' };
+      const later = { from: '2026-03-12T10:30:00Z', input: '1', output: '4' };
+      await other.service.call('PUT', `${pricesPath}/mock/model-a`, { body: { rates: [price, later] } });
+      const seen = new Set<string>();
+      for (let round = 0; round < 6; round += 1) {
+        const stream = round % 2 === 0;
+        const { body, text, headers } = await other.invoke(slug, { stream });
+        const path = `/api/v1/invocations/${headers['x-invocation-id']}`;
+        const { body: record } = await until(
+          () => other.service.call('GET', path),
+          ({ status }) => status === 200,
+        );
+        const { amount } = record.cost as { amount: string };
+        if (stream) expect(text).toContain(`"cost":{"amount":"${amount}"`);
+        else expect(body.cost.amount).toBe(amount);
+        seen.add(amount);
+        // The next round begins at the other time.
+        clock.now();
+      }
+      expect([...seen].every((amount) => ['0.0000039', '0.000039'].includes(amount))).toBe(true);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe('an invocation that is left before its call', () => {
+  it('costs nothing, and is not among those whose cost is unknown', async () => {
+    const other = await startInvokeHarness({ environment: { PROVIDER_CONCURRENCY: '1' }, statisticsEveryMs: 20 });
+    try {
+      const slug = await other.createPrompt({ selected_model: 'mock-held' });
+      const first = other.invoke(slug);
+      await other.received(1);
+      const leaving = new AbortController();
+      const second = other.invokeUntil(leaving.signal, slug);
+      await until(
+        () => other.metric('provider_calls_waiting{provider="mock"}'),
+        (waiting) => waiting === 1,
+      );
+      leaving.abort();
+      await second.catch(() => undefined);
+      other.mock.release();
+      await first;
+      const { body } = await until(
+        () => other.service.call('GET', `/api/v1/prompts/${slug}/statistics`),
+        ({ body: { totals } }) => totals.invocations === 2,
+      );
+      // The model has no price, so that the cost of the first is unknown.
+      expect(body.totals).toMatchObject({ errors: 1, without_usage: 0, without_cost: 1 });
+    } finally {
+      await other.close();
+    }
   });
 });
 

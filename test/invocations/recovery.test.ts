@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Long, type Collection } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { PagedDatabase } from '../../src/db/pages.ts';
 import type { InvocationDocument } from '../../src/invocations/invocation.ts';
@@ -63,6 +64,36 @@ it('stores what was in the journal of a process that has ended, unless the proce
       cost: null,
     },
   ]);
+});
+
+it('counts what a call costs at most that was interrupted', async () => {
+  const usage = { inputTokens: 2_000, outputTokens: 100 };
+  const lost = entry();
+  const [attempt] = lost.attempts;
+  const cost = 5_000_000_000;
+  for (const isText of [false, true]) {
+    const one = {
+      ...entry(),
+      attempts: attempt ? [{ ...attempt, usage, usage_source: 'ceiling' as const, cost }] : [],
+    };
+    const journals = createJournalStore(database);
+    const id = randomUUID();
+    await journals.create(id, { number: 0, entries: isText ? [one] : [] });
+    // Earlier releases stored documents, by their ids.
+    const documents: Collection<{ _id: string }> = database.db.collection('journals');
+    if (!isText) await documents.updateOne({ _id: id }, { $set: { [`open.${one._id}`]: one } });
+    const { body } = await until(
+      () => harness.service.call('GET', `/api/v1/invocations/${one._id}`),
+      ({ status }) => status === 200,
+    );
+    const money = { amount: '5', currency: 'USD' };
+    expect(body).toMatchObject({ status: 'interrupted', usage, cost: money });
+    expect(body.attempts).toMatchObject([{ usage_source: 'ceiling', usage, cost: { ...money, basis: 'ceiling' } }]);
+    const day = one.created_at.toISOString().slice(0, 10).replaceAll('-', '');
+    const records: Collection<{ _id: string; cost?: unknown }> = database.db.collection(`invocations_${day}`);
+    const stored = await records.findOne({ _id: one._id }, { promoteLongs: false });
+    expect(stored?.cost).toEqual(Long.fromNumber(cost));
+  }
 });
 
 it('leaves alone a call that takes longer than the term', async () => {

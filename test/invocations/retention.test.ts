@@ -25,7 +25,13 @@ it('drops whole days, none that a journal names, and makes the collection of the
   const journal = randomUUID();
   await journals.create(journal, { number: 0, entries: [named] });
   const clock = { now: () => new Date('2026-03-12T00:30:00Z') };
-  const retain = createRetention({ store, journals, clock, retentionMs: 2 * 24 * 3_600_000 });
+  let addedUp = new Date('2026-03-01T23:45:00Z');
+  const addedUpUntil = async () => addedUp.getTime();
+  const retain = createRetention({ store, journals, clock, retentionMs: 2 * 24 * 3_600_000, addedUpUntil });
+  await retain();
+  expect(await store.days()).toContain('20260301');
+
+  addedUp = clock.now();
   await retain();
   expect(await store.days()).toEqual(['20260313', '20260309', '20260302']);
   expect(await store.find(gone._id)).toBeUndefined();

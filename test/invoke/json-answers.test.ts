@@ -3,7 +3,6 @@ import { callTarget } from '../../src/generation/call-target.ts';
 import { toWarnings } from '../../src/generation/invocation-result.ts';
 import type { GenerateResult } from '../../src/providers/language-model.ts';
 import type { Provider } from '../../src/providers/provider.ts';
-import { system } from '../../src/runtime/system.ts';
 import type { Answer } from '../support/service.ts';
 import { problemOf, startInvokeHarness, type InvokeHarness } from './invoke-harness.ts';
 
@@ -232,8 +231,6 @@ describe('an answer that could not be read in time', () => {
     const answer = await callTarget({ provider, request }, call, true, {
       metrics: { observeProviderCall: () => undefined },
       checker: { check: async () => ({ status: 'unverified' }) },
-      prices: { costOf: () => undefined },
-      clock: system.clock,
     });
     expect(answer).toEqual({ result, isUnverified: true, latencyMs: expect.any(Number) });
     expect(toWarnings([], answer).warnings).toEqual([

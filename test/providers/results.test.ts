@@ -174,6 +174,34 @@ describe('usage', () => {
   });
 });
 
+describe('billed units of Cohere', () => {
+  const usage = {
+    billed_units: { input_tokens: 12, output_tokens: 5, search_units: 1 },
+    tokens: { input_tokens: 20, output_tokens: 9 },
+  };
+
+  it('are its usage, in whole and streamed answers, also if they are 0', async () => {
+    const whole = await resultOf('cohere', { ...answers['cohere'], usage });
+    expect(whole.usage).toEqual({ inputTokens: 12, outputTokens: 5 });
+    const free = { ...usage, billed_units: { input_tokens: 0, output_tokens: 0 } };
+    expect((await resultOf('cohere', { ...answers['cohere'], usage: free })).usage).toEqual({
+      inputTokens: 0,
+      outputTokens: 0,
+    });
+    const events = [
+      { type: 'message-start', id: 'm', delta: { message: { role: 'assistant', content: [] } } },
+      { type: 'content-start', index: 0, delta: { message: { content: { type: 'text', text: '' } } } },
+      { type: 'content-delta', index: 0, delta: { message: { content: { text: 'Hi' } } } },
+      { type: 'content-end', index: 0 },
+      { type: 'message-end', delta: { finish_reason: 'COMPLETE', usage } },
+    ];
+    const body = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+    harness.mock.behave('llama', { kind: 'body', contentType: 'text/event-stream', body });
+    const { events: seen } = await collect(streamOf(harness.registry, 'cohere', request('llama')));
+    expect(seen.at(-1)).toMatchObject({ type: 'finish', result: { usage: { inputTokens: 12, outputTokens: 5 } } });
+  });
+});
+
 describe('tokens written to a cache', () => {
   const written = { cachedInputTokens: 8, cacheWriteInputTokens: 100, cacheWrite1hInputTokens: 60 };
 

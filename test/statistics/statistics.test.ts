@@ -103,8 +103,7 @@ describe('over time', () => {
   const clock = createStandingClock('2026-11-06T12:00:00Z');
   const create = (over: PagedDatabase = database): Statistics =>
     createStatistics({ store: createStatisticsStore(over), clock, random: systemRandom });
-  const cost = { amount: 1_000n };
-  const succeeded = { age: undefined, latencyMs: 100, cost, result: { usage: { inputTokens: 1, outputTokens: 2 } } };
+  const succeeded = { age: undefined, latencyMs: 100, result: { usage: { inputTokens: 1, outputTokens: 2 } } };
   const promptId = (): string => systemRandom.uuid();
   const shown = async (statistics: Statistics, id: string, span: 'hour' | 'day'): Promise<[string, number][]> => {
     const { points } = await statistics.ofPrompt(id, span, 20);
@@ -114,12 +113,12 @@ describe('over time', () => {
 
   it('invocations whose tokens or costs are unknown are counted apart', async () => {
     const [id, statistics] = [promptId(), create()];
-    statistics.invoked(id, 1, succeeded);
-    statistics.invoked(id, 1, { ...succeeded, cost: undefined, result: { usage: {} } });
-    statistics.invoked(id, 1, { ...succeeded, result: { usage: { inputTokens: 4 } } });
-    statistics.invoked(id, 1, { ...succeeded, age: 3, result: { usage: {} } });
-    statistics.invoked(id, 1, undefined, { outputTokens: 8 });
-    statistics.invoked(id, 1, undefined);
+    statistics.invoked(id, 1, 1_000n, succeeded);
+    statistics.invoked(id, 1, undefined, { ...succeeded, result: { usage: {} } });
+    statistics.invoked(id, 1, 1_000n, { ...succeeded, result: { usage: { inputTokens: 4 } } });
+    statistics.invoked(id, 1, 0n, { ...succeeded, age: 3, result: { usage: {} } });
+    statistics.invoked(id, 1, undefined, undefined, { outputTokens: 8 });
+    statistics.invoked(id, 1, 1_000n, undefined);
     await statistics.flush();
     const { total } = await statistics.ofPrompt(id, 'hour', 1);
     expect(total.counts).toMatchObject({ invocations: 6, input_tokens: 5, output_tokens: 10, without_usage: 3 });
@@ -130,13 +129,13 @@ describe('over time', () => {
     const [id, statistics] = [promptId(), create()];
     for (const time of ['22:59:59.999', '23:00', '23:50', '23:59:59'] as const) {
       clock.set(`2026-11-06T${time}Z`);
-      statistics.invoked(id, 1, succeeded);
+      statistics.invoked(id, 1, 1_000n, succeeded);
     }
     clock.set('2026-11-07T00:00:00Z');
-    statistics.invoked(id, 1, succeeded);
+    statistics.invoked(id, 1, 1_000n, succeeded);
     await statistics.flush();
     clock.set('2026-11-07T00:00:30Z');
-    statistics.invoked(id, 1, succeeded);
+    statistics.invoked(id, 1, 1_000n, succeeded);
     await statistics.flush();
     expect(await shown(statistics, id, 'hour')).toEqual([
       ['2026-11-06T23:50:00.000Z', 1],
@@ -152,7 +151,7 @@ describe('over time', () => {
     expect(await shown(statistics, id, 'day')).toEqual(day);
     // One hour later, the minutes start again from 0.
     clock.set('2026-11-07T00:50:00Z');
-    statistics.invoked(id, 1, succeeded);
+    statistics.invoked(id, 1, 1_000n, succeeded);
     await statistics.flush();
     expect(await shown(statistics, id, 'hour')).toEqual([
       ['2026-11-06T23:59:00.000Z', 1],
@@ -176,7 +175,7 @@ describe('over time', () => {
     };
     const db = { collection: () => ({ bulkWrite }) } as unknown as TestDatabase['db'];
     const [id, statistics] = [promptId(), create({ ...database, db })];
-    statistics.invoked(id, 1, succeeded);
+    statistics.invoked(id, 1, 1_000n, succeeded);
     await statistics.flush();
     expect([isRefused, await shown(create(), id, 'hour')]).toEqual([true, [['2026-11-05T12:00:00.000Z', 1]]]);
   });
@@ -185,7 +184,7 @@ describe('over time', () => {
     const [id, statistics] = [promptId(), create()];
     for (const time of ['2026-11-08T12:10:30Z', '2026-11-08T12:11:00Z', '2026-11-08T12:10:45Z']) {
       clock.set(time);
-      statistics.invoked(id, 1, succeeded);
+      statistics.invoked(id, 1, 1_000n, succeeded);
       await statistics.flush();
     }
     clock.set('2026-11-08T12:11:00Z');
@@ -226,7 +225,7 @@ describe('over time', () => {
   it('at most 20 versions of a prompt are shown separately', async () => {
     clock.set('2026-11-12T12:00:00Z');
     const [id, statistics] = [promptId(), create()];
-    for (let version = 1; version <= 30; version += 1) statistics.invoked(id, version, succeeded);
+    for (let version = 1; version <= 30; version += 1) statistics.invoked(id, version, 1_000n, succeeded);
     await statistics.flush();
     const { total, versions } = await statistics.ofPrompt(id, 'hour', 20);
     expect([total.counts.invocations, total.counts.milliseconds, versions.length]).toEqual([30, 3_000, 20]);
@@ -237,7 +236,7 @@ describe('over time', () => {
     const collection = database.db.collection<{ _id: string; expires_at: Date }>('statistics');
     clock.set('2026-11-13T12:00:00Z');
     const [id, statistics] = [promptId(), create()];
-    statistics.invoked(id, 1, succeeded);
+    statistics.invoked(id, 1, 1_000n, succeeded);
     statistics.requested(200, false);
     await statistics.flush();
     clock.set('2026-11-15T00:00:00Z');

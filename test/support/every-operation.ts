@@ -132,6 +132,7 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
     listInvocations: { method: 'GET', path: '/api/v1/invocations' },
     getInvocation: { method: 'GET', path: `/api/v1/invocations/${invocation}` },
     exportInvocations: { method: 'GET', path: '/api/v1/invocations/export' },
+    getCosts: { method: 'GET', path: '/api/v1/costs' },
     createChatCompletion: {
       method: 'POST',
       path: '/v1/chat/completions',

@@ -91,7 +91,11 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
 
   audit_log: ['_id', 'expires_at', ...auditEntry],
-
+  costs: [
+    ...['_id', 'tagged', 'day', 'key_id', 'key_name', 'prompt_id', 'prompt_slug', 'prompt_version', 'provider'],
+    ...['model', 'tag', 'quarters', 'expires_at'],
+  ],
+  costs_progress: ['_id', 'until', 'claimed_until'],
   statistics: ['_id', 'minutes', 'quarters', 'expires_at'],
   journals: ['_id', 'seq', 'state', 'open'],
   /** One collection a day. */

@@ -42,8 +42,6 @@ export function observe(
     generator: createGenerator({
       cache: createResponseCache(0, () => 0),
       checker: { check: () => Promise.resolve({ status: 'unverified' }) },
-      prices: { costOf: () => undefined },
-      clock: system.clock,
       metrics: { observeProviderCall: () => undefined, countCache: () => undefined },
       log,
       memory,
@@ -52,7 +50,8 @@ export function observe(
       ...system,
       database,
       log,
-      prices: { costOf: () => undefined },
+      prices: { quote: () => undefined },
+      addedUpUntil: async () => undefined,
       retentionMs: 30 * 24 * 3_600_000,
     }).invocations,
     metrics: { setTestRunsActive: () => undefined },

@@ -13,7 +13,7 @@ import {
 import { readDelay, readRetryAfter } from '../../outbound/retry-after.ts';
 import { membersOf } from '../../runtime/objects.ts';
 import { ProviderHttpError } from '../transport/whole-response.ts';
-import type { GenerateRequest } from '../language-model.ts';
+import type { GenerateRequest, TokenCeiling } from '../language-model.ts';
 import { ImpossibleModelError, type SdkProvider } from '../vendors/vendor.ts';
 import { createConceal, type Conceal } from './conceal.ts';
 import { readError, readErrorBody, type SaidError } from './error-body.ts';
@@ -25,6 +25,8 @@ export interface CalledProvider extends SdkProvider {
   readonly credentials: string;
   /** Spellings of the configured secrets of all providers. */
   readonly secrets: readonly string[];
+  /** The most tokens that it can charge for a request. */
+  readonly ceilingOf: (request: GenerateRequest) => Promise<TokenCeiling>;
 }
 
 /** What a failure is described with. */

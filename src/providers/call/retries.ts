@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FairQueue } from '../../limits/fair-queue.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Telemetry, TraceContext } from '../../telemetry/telemetry.ts';
-import type { AttemptEnd, CallOptions, PricedRequest } from '../language-model.ts';
+import type { AttemptEnd, CallOptions, GenerateRequest } from '../language-model.ts';
+import type { CalledProvider } from './classify.ts';
 import { timeout, toAttempt, toProblem, type Failure } from './failures.ts';
 
 /** A failed attempt that is followed by another. */
@@ -69,6 +70,7 @@ const longestTimer = 2 ** 31 - 1;
  * half. If a pause would reach the deadline, the call fails at once. One deadline covers everything: waiting in the
  * queue, attempts and pauses.
  *
+ * @param provider its id, and the most tokens that it can charge for a request
  * @param queue Each attempt waits for a place.
  * @param attempt Calls the provider once, leaves the place, and ends its turn; of an attempt that succeeded, perhaps
  *   later.
@@ -76,17 +78,19 @@ const longestTimer = 2 ** 31 - 1;
  * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then.
  */
 export async function repeat<Result>(
-  { provider, request }: { readonly provider: string; readonly request: PricedRequest },
+  { id: provider, ceilingOf }: Pick<CalledProvider, 'id' | 'ceilingOf'>,
+  request: GenerateRequest,
   call: CallOptions,
   queue: FairQueue,
   { random, onRetry, onAttempt, beginCall }: AttemptDependencies,
   attempt: (turn: Turn) => Promise<AttemptResult<Result>>,
 ): Promise<Result> {
   const { model } = request;
-  const { signal, requestId, maxAttempts = mostAttempts, retries = 0, onFailedAttempt, attemptLog } = call;
+  const { signal, requestId, maxAttempts = mostAttempts, retries = 0, onFailedAttempt, attemptLog, onCost } = call;
   const { traceparent, tracestate } = call;
   const place = { key: call.keyId, background: call.background ?? false };
   let billed = 0;
+  const ceiling = await ceilingOf(request);
   signal.throwIfAborted();
 
   // One controller for the caller's signal and the deadline costs less than AbortSignal.any with AbortSignal.timeout.
@@ -107,7 +111,7 @@ export async function repeat<Result>(
     const leave = await queue.enter({ ...place, signal: ending.signal }).catch(() => undefined);
     if (leave === undefined) return undefined;
     try {
-      const open = await attemptLog?.begin(provider, request, ending.signal);
+      const open = await attemptLog?.begin(provider, request, ceiling, ending.signal);
       if (!ending.signal.aborted) {
         const span = beginCall?.({ provider, model, traceparent, tracestate });
         return {
@@ -116,7 +120,7 @@ export async function repeat<Result>(
           traceFields: toFields(span?.context ?? { traceparent, tracestate }),
           end(end) {
             onAttempt?.(provider, end.outcome);
-            open?.end(end);
+            onCost?.(open?.end(end));
             span?.end(end);
           },
         };

@@ -39,7 +39,7 @@ export async function* stream(
   const { model } = request;
   const { signal } = call;
   const { streamQueue, watch } = dependencies;
-  const { answer, first, end } = await repeat({ provider: id, request }, call, streamQueue, dependencies, (turn) =>
+  const { answer, first, end } = await repeat(provider, request, call, streamQueue, dependencies, (turn) =>
     begin(provider, request, turn),
   );
 
@@ -51,7 +51,13 @@ export async function* stream(
     answer.close(endlessStream(limit));
   });
   let isLeft = true;
-  let ended: AttemptEnd = { outcome: 'cancelled' };
+  let ended: AttemptEnd | undefined = { outcome: 'cancelled' };
+  const settle = (): void => {
+    if (ended === undefined) return;
+    const { usage = answer.usage } = ended;
+    end({ ...ended, usage, answer: answer.named, receivedBytes: answer.bytes });
+    ended = undefined;
+  };
   try {
     signal.throwIfAborted();
     let event = first;
@@ -64,6 +70,8 @@ export async function* stream(
     }
     isLeft = false;
     ended = { outcome: 'ok', usage: event.result.usage };
+    // Before the last event, which has the cost.
+    settle();
     yield event;
   } catch (error) {
     signal.throwIfAborted();
@@ -73,7 +81,7 @@ export async function* stream(
     call.onFailedAttempt?.(toAttempt(error.failure, id, model));
     throw toProblem(error.failure, id, model);
   } finally {
-    end({ ...ended, usage: ended.usage ?? answer.usage, answer: answer.named });
+    settle();
     watched.end();
     signal.removeEventListener('abort', cancel);
     answer.close();
@@ -93,6 +101,7 @@ async function begin(
   };
   signal.addEventListener('abort', cancel, { once: true });
   const usage = new MentionedUsage();
+  let answer: StreamedAnswer | undefined;
   const context = (): FailureContext => failureContext(provider, request);
   try {
     const { model, options } = await prepareSdkCall(provider, request, upstream.signal);
@@ -104,7 +113,7 @@ async function begin(
       abortSignal: upstream.signal,
       ...(traceFields && { headers: traceFields }),
     });
-    const answer = new StreamedAnswer(parts, new ToolCallReader(provider), usage, upstream, leave, context);
+    answer = new StreamedAnswer(parts, new ToolCallReader(provider), usage, upstream, leave, context);
     return { result: { answer, first: await answer.next(), end } };
   } catch (error) {
     upstream.abort();
@@ -114,7 +123,7 @@ async function begin(
       : error instanceof AnswerError
         ? error.failure
         : toFailure(error, context());
-    end(failedEnd(failure, signal));
+    end({ ...failedEnd(failure, signal), answer: answer?.named, receivedBytes: answer?.bytes });
     return { failure };
   } finally {
     signal.removeEventListener('abort', cancel);

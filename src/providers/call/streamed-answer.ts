@@ -73,6 +73,11 @@ export class StreamedAnswer {
     return this.#named;
   }
 
+  /** Of text, reasoning and arguments that have come. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** @throws AnswerError */
   async next(): Promise<GenerateEvent> {
     for (;;) {

@@ -1,5 +1,5 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
-import { defined, isObject } from '../../runtime/objects.ts';
+import { defined, isObject, membersOf } from '../../runtime/objects.ts';
 import type { FinishReason, Usage } from '../language-model.ts';
 
 /**
@@ -22,8 +22,8 @@ export class MentionedUsage {
       return group && toCount(group.reduce((total, name) => total + (this.#counts.get(name) ?? 0), 0));
     };
     return defined({
-      inputTokens: sum(inputNames),
-      outputTokens: sum(outputNames),
+      inputTokens: this.#counts.get(billedInput) ?? sum(inputNames),
+      outputTokens: this.#counts.get(billedOutput) ?? sum(outputNames),
       cachedInputTokens: find(cachedNames),
       cacheWriteInputTokens: find(cacheWriteNames),
       cacheWrite1hInputTokens: find(hourNames),
@@ -39,19 +39,29 @@ export class MentionedUsage {
       for (const member of place) found = isObject(found) ? found[member] : undefined;
       if (isObject(found)) this.#take(found);
     }
+    this.#takeBilled(message);
   }
 
   /** The usage of an answer that the package has read: its numbers, as far as the provider mentioned them. */
   complete({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
     const said = this.usage ?? {};
     return defined({
-      inputTokens: firstCount(inputTokens.total, said.inputTokens),
-      outputTokens: firstCount(outputTokens.total, said.outputTokens),
+      inputTokens: this.#counts.get(billedInput) ?? firstCount(inputTokens.total, said.inputTokens),
+      outputTokens: this.#counts.get(billedOutput) ?? firstCount(outputTokens.total, said.outputTokens),
       cachedInputTokens: firstCount(inputTokens.cacheRead, said.cachedInputTokens),
       cacheWriteInputTokens: firstCount(inputTokens.cacheWrite, said.cacheWriteInputTokens),
       cacheWrite1hInputTokens: said.cacheWrite1hInputTokens,
       reasoningTokens: firstCount(outputTokens.reasoning, said.reasoningTokens),
     });
+  }
+
+  /** Of Cohere's tokens, some are not charged for. */
+  #takeBilled({ usage, delta }: Readonly<Record<string, unknown>>): void {
+    const counts = membersOf(membersOf(usage ?? membersOf(delta)['usage'])['billed_units']);
+    const input = toCount(counts['input_tokens']);
+    const output = toCount(counts['output_tokens']);
+    if (input !== undefined) this.#counts.set(billedInput, input);
+    if (output !== undefined) this.#counts.set(billedOutput, output);
   }
 
   #take(counts: Readonly<Record<string, unknown>>): void {
@@ -82,6 +92,10 @@ const places: readonly (readonly string[])[] = [
   // Amazon Bedrock
   ['metadata', 'usage'],
 ];
+
+/** Under these names are Cohere's `billed_units`. */
+const billedInput = 'billed input';
+const billedOutput = 'billed output';
 
 /** Objects in which the formats break their counts down. */
 const details: ReadonlySet<string> = new Set([

@@ -27,8 +27,7 @@ export function generate(
   call: CallOptions,
   dependencies: AttemptDependencies,
 ): Promise<GenerateResult> {
-  const { id, queue } = target;
-  return repeat({ provider: id, request }, call, queue, dependencies, async (turn) => {
+  return repeat(target, request, call, target.queue, dependencies, async (turn) => {
     const outcome = await callOnce(target, turn, request).finally(turn.leave);
     if ('failure' in outcome) turn.end(failedEnd(outcome.failure, turn.signal));
     return outcome;

@@ -78,6 +78,7 @@ export const amazonBedrock: Vendor<'amazon-bedrock'> = {
     unnamedSchemas: true,
     systemFirst: true,
     signsBodies: true,
+    changesOutputLimit: true,
     argumentObjects: 'input',
     // Only Anthropic's models have the setting.
     parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),

@@ -57,6 +57,8 @@ export const anthropic: Vendor<'anthropic'> = {
     name: 'anthropic',
     systemFirst: true,
     unnamedSchemas: true,
+    imageTokens: 5_000,
+    changesOutputLimit: true,
     argumentObjects: 'input',
     parallelToolCalls: (isAllowed) => ({ anthropic: { disableParallelToolUse: !isAllowed } }),
   },

@@ -100,6 +100,10 @@ export interface Dialect {
   readonly unnamedSchemas?: boolean;
   /** Whether the provider opens images by their https addresses; absent if the package knows. */
   readonly imageUrls?: boolean;
+  /** The most tokens of an image; a number that suffices everywhere if left out. */
+  readonly imageTokens?: number;
+  /** Whether the package sends another limit of output tokens than that of the request. */
+  readonly changesOutputLimit?: true;
   /** Whether the provider needs its reasoning back even if it has no signature. */
   readonly returnsReasoning?: true;
   /** Whether the package signs the bodies of requests, so that they must not change after it. */

@@ -1,3 +1,5 @@
+import { fromAmount } from '../../../src/costs/money.ts';
+
 /** A request that a caller sent, with its own trace id. */
 export interface Call {
   readonly kind: string;
@@ -7,7 +9,22 @@ export interface Call {
 /** What is compared of a record. */
 export interface LoggedInvocation {
   readonly trace_id?: string;
-  readonly attempts: readonly { readonly status: string; readonly provider: string }[];
+  readonly cost: { readonly amount: string } | null;
+  readonly attempts: readonly LoggedAttempt[];
+}
+
+interface LoggedAttempt {
+  readonly status: string;
+  readonly provider: string;
+  readonly usage_source?: string;
+  readonly cost: { readonly amount: string } | null;
+}
+
+/** A request that the provider got. */
+export interface Billed {
+  readonly trace: string;
+  /** What the provider charges for it, at most, in billionths of a dollar. */
+  readonly bill: bigint;
 }
 
 /** The sums of the calls of one kind. */
@@ -22,22 +39,40 @@ export interface Gaps {
   readonly missing: number;
   /** Attempts that succeeded without a request. */
   readonly surplus: number;
+  /** What the provider charges at most, in billionths of a dollar. */
+  readonly billed: bigint;
+  /** What the log says. */
+  readonly logged: bigint;
+  /** The part of it that is ceilings. */
+  readonly ceilings: bigint;
+  /** Calls whose log says less than the bill, or something else though the provider gave its usage for all of it. */
+  readonly wrong: number;
 }
 
-/** Compares the log with the ledger of the provider, by the trace ids of calls. @param ledger that of each request */
+/** Compares the log with the ledger of the provider, by the trace ids of calls. @param ledger the requests */
 export function findGaps(
   calls: readonly Call[],
   invocations: readonly LoggedInvocation[],
-  ledger: readonly string[],
+  ledger: readonly Billed[],
 ): Gaps[] {
-  const requests = Map.groupBy(ledger, (trace) => trace);
+  const requests = Map.groupBy(ledger, ({ trace }) => trace);
   const records = Map.groupBy(invocations, ({ trace_id }) => trace_id);
   return [...Map.groupBy(calls, ({ kind }) => kind)].map(([kind, some]) => {
-    const sums = { kind, calls: some.length, requests: 0, attempts: 0, interrupted: 0, missing: 0, surplus: 0 };
+    const sums = {
+      ...{ kind, calls: some.length, requests: 0, attempts: 0, interrupted: 0, missing: 0, surplus: 0 },
+      ...{ billed: 0n, logged: 0n, ceilings: 0n, wrong: 0 },
+    };
     for (const { trace } of some) {
       const made = requests.get(trace)?.length ?? 0;
+      const bill = (requests.get(trace) ?? []).reduce((sum, one) => sum + one.bill, 0n);
       const logged = (records.get(trace) ?? []).flatMap(({ attempts }) => attempts);
       const attempts = logged.filter(({ provider }) => provider !== 'echo');
+      const cost = attempts.reduce((sum, one) => sum + nanosOf(one), 0n);
+      const ceilings = attempts.filter(({ usage_source: source }) => source === 'ceiling');
+      sums.billed += bill;
+      sums.logged += cost;
+      sums.ceilings += ceilings.reduce((sum, one) => sum + nanosOf(one), 0n);
+      if (ceilings.length > 0 ? cost < bill : cost !== bill) sums.wrong += 1;
       sums.requests += made;
       sums.attempts += attempts.length;
       sums.interrupted += attempts.filter(({ status }) => status === 'interrupted').length;
@@ -48,9 +83,18 @@ export function findGaps(
   });
 }
 
+/** What the log says that an attempt cost; every attempt of these programs has a limit and a price. */
+function nanosOf({ cost }: LoggedAttempt): bigint {
+  if (cost === null) throw new Error('An attempt has no cost.');
+  return fromAmount(cost.amount);
+}
+
 /** The sums as a table in Markdown. */
 export function tableOf(gaps: readonly Gaps[]): string {
-  const columns = ['kind', 'calls', 'requests', 'attempts', 'interrupted', 'missing', 'surplus'] as const;
+  const columns = [
+    ...(['kind', 'calls', 'requests', 'attempts', 'interrupted', 'missing', 'surplus'] as const),
+    ...(['billed', 'logged', 'ceilings', 'wrong'] as const),
+  ];
   const total = gaps.reduce((sum, one) => ({
     kind: 'all',
     calls: sum.calls + one.calls,
@@ -59,6 +103,10 @@ export function tableOf(gaps: readonly Gaps[]): string {
     interrupted: sum.interrupted + one.interrupted,
     missing: sum.missing + one.missing,
     surplus: sum.surplus + one.surplus,
+    billed: sum.billed + one.billed,
+    logged: sum.logged + one.logged,
+    ceilings: sum.ceilings + one.ceilings,
+    wrong: sum.wrong + one.wrong,
   }));
   const rows = [columns, columns.map(() => '---'), ...[...gaps, total].map((row) => columns.map((name) => row[name]))];
   return rows.map((row) => `| ${row.join(' | ')} |`).join('\n');

@@ -1,8 +1,9 @@
 /**
  * `npm run test:faults:invocations` sends mixed invocations through two processes, kills one of them (SIGKILL) every
  * second or so, and compares the invocation log with the ledger of the provider: each request that the provider got has
- * an attempt in the log, and each attempt that succeeded is in the ledger. It prints a table, and ends with exit code 1
- * if anything is missing.
+ * an attempt in the log, and each attempt that succeeded is in the ledger. What the log says that a call cost is equal to
+ * the provider's bill where the provider gave its usage, else at least that, and `GET /api/v1/costs` has the sum of the
+ * log. It prints a table, and ends with exit code 1 if anything is missing or wrong.
  *
  *     npm run test:faults:invocations -- --kills 20 --callers 16
  */
@@ -12,10 +13,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { fromAmount, showMoney } from '../../../src/costs/money.ts';
 import { createJournalStore } from '../../../src/invocations/journal-store.ts';
 import { checkSetting, fastEngine, startDatabaseServer } from '../../support/database-server.ts';
 import { openDatabase } from '../../support/database.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
+import { mockUsage } from '../../support/mock-vendors.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
 import { findGaps, tableOf, type Call, type LoggedInvocation } from './compare-ledger.ts';
 
@@ -46,13 +49,30 @@ const send = (place: string, body: unknown, headers: Record<string, string>, sig
     ...(signal && { signal }),
   });
 
+const parameters = { max_output_tokens: 50 };
+const models = ['model-a', 'mock-slow-50', 'mock-500', 'mock-503', 'mock-drip-5-20', 'mock-cut'];
+for (const model of models) {
+  await fetch(`${processes[0]?.url}/api/v1/prices/mock/${model}`, {
+    method: 'PUT',
+    body: JSON.stringify({ rates: [{ input: '1', output: '4' }] }),
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  });
+}
+// The other process reads them every few seconds.
+await sleep(5_000);
+
+/** In billionths of a dollar. An answer is charged for, whatever came of it. */
+function billOf(model: string): bigint {
+  return model === 'mock-503' ? 0n : BigInt(mockUsage.input) * 1_000n + BigInt(mockUsage.output) * 4_000n;
+}
+
 /** A prompt on a model of the mock, whose name says how it behaves. */
 async function createPrompt(selected_model: string, fields: object = {}): Promise<string> {
   const messages = [{ role: 'user', content: 'Hello {{name|world}}' }];
   const answer = await send(
     '/api/v1/prompts',
     {
-      ...{ name: 'Faults', messages, selected_provider: 'mock', selected_model },
+      ...{ name: 'Faults', messages, parameters, selected_provider: 'mock', selected_model },
       ...fields,
     },
     {},
@@ -90,10 +110,12 @@ const kinds: Record<string, (headers: Record<string, string>) => Promise<Respons
         'Cache-Control': 'max-age=1',
       },
     ),
-  'chat completion': (headers) => send('/v1/chat/completions', { model: 'mock/model-a', messages }, headers),
+  'chat completion': (headers) =>
+    send('/v1/chat/completions', { model: 'mock/model-a', messages, max_tokens: 50 }, headers),
   'streamed chat completion': (headers) =>
-    send('/v1/chat/completions', { model: 'mock/mock-drip-5-20', messages, stream: true }, headers),
-  response: (headers) => send('/v1/responses', { model: 'mock/model-a', input: 'Hello' }, headers),
+    send('/v1/chat/completions', { model: 'mock/mock-drip-5-20', messages, stream: true, max_tokens: 50 }, headers),
+  response: (headers) =>
+    send('/v1/responses', { model: 'mock/model-a', input: 'Hello', max_output_tokens: 50 }, headers),
   'test run': (headers) =>
     send(`/api/v1/prompts/${plain}/test`, { providers: [{ provider: 'mock' }, { provider: 'echo' }] }, headers),
 };
@@ -135,7 +157,15 @@ const exported = await fetch(`${processes[0]?.url}/api/v1/invocations/export`, {
 });
 const lines = (await exported.text()).split('\n').filter((line) => line !== '');
 const invocations = lines.map((line) => JSON.parse(line) as LoggedInvocation);
-const ledger = mock.requests.map(({ headers }) => String(headers['traceparent']).slice(3, 35));
+const ledger = mock.requests.map(({ headers, model }) => ({
+  trace: String(headers['traceparent']).slice(3, 35),
+  bill: billOf(model),
+}));
+const logged = invocations.reduce((sum, { cost }) => sum + fromAmount(cost?.amount ?? 'unknown'), 0n);
+const sums = (await (
+  await fetch(`${processes[0]?.url}/api/v1/costs?by=key`, { headers: { authorization: `Bearer ${key}` } })
+).json()) as { total: { cost: { amount: string }; without_cost: number } };
+const isSame = fromAmount(sums.total.cost.amount) === logged && sums.total.without_cost === 0;
 await Promise.all(processes.map((service) => service.stop()));
 const journalsLeft = (await journals.list()).length;
 await database.close();
@@ -146,6 +176,8 @@ await rm(dataDir, { recursive: true });
 const gaps = findGaps(calls, invocations, ledger);
 console.log(tableOf(gaps));
 console.log(`Left in journals: ${left} entries; after a normal stop ${journalsLeft} journals.`);
-const failed = left > 0 || journalsLeft > 0 || gaps.some(({ missing, surplus }) => missing + surplus > 0);
+console.log(`The log: ${showMoney(logged).amount} dollars; GET /api/v1/costs: ${sums.total.cost.amount}.`);
+const failed =
+  !isSame || left > 0 || journalsLeft > 0 || gaps.some(({ missing, surplus, wrong }) => missing + surplus + wrong > 0);
 console.log(failed ? 'FAILED' : `Every request to the provider is in the log, after ${values.kills} kills.`);
 process.exitCode = failed ? 1 : 0;

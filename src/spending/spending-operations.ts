@@ -1,0 +1,101 @@
+import type { components, operations } from '../../generated/types.ts';
+import { showMoney } from '../costs/money.ts';
+import type { OperationHandlers } from '../http/operation.ts';
+import { createFairQueue } from '../limits/fair-queue.ts';
+import { mayReachPrompt } from '../limits/reach.ts';
+import { promptNotFound, type Prompts } from '../prompts/prompts.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { toInstant } from '../runtime/instants.ts';
+import type { Dimension, Spending, Spent } from './spending.ts';
+import { floorTo, quarterMs } from './spending-store.ts';
+import type { Sums } from './sums.ts';
+
+type Schemas = components['schemas'];
+type Costs = operations['getCosts']['responses'][200]['content']['application/json'];
+
+export interface SpendingOperationsDependencies {
+  readonly spending: Pick<Spending, 'get'>;
+  readonly prompts: Pick<Prompts, 'get'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Stores the records of this process that are not stored yet, so that a caller finds what it has just done. */
+  readonly flush: () => Promise<void>;
+}
+
+const usualDays = 30;
+const dayMs = 24 * 3_600_000;
+const mostGroups = 1_000;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export function spendingOperations({
+  spending,
+  prompts,
+  clock,
+  flush,
+}: SpendingOperationsDependencies): Pick<OperationHandlers, 'getCosts'> {
+  /** Sums of a year read thousands of documents. */
+  const reading = createFairQueue({ places: 2 });
+  return {
+    async getCosts({ query, context }) {
+      const { by = 'day', prompt, key_id: keyId, provider, model, tag } = query;
+      const { reach } = context.principal;
+      // A prompt that was deleted still has its costs.
+      const promptId = prompt === undefined || uuid.test(prompt) ? prompt : (await prompts.get(prompt, reach)).id;
+      if (promptId !== undefined && !mayReachPrompt(reach, promptId)) throw promptNotFound(promptId);
+      const now = clock.now().getTime();
+      const since = toInstant(query.since)?.getTime() ?? floorTo(dayMs, now - usualDays * dayMs);
+      const until = toInstant(query.until)?.getTime() ?? now + quarterMs;
+      const span = {
+        since: floorTo(quarterMs, since),
+        until: Math.max(floorTo(quarterMs, since), floorTo(quarterMs, until)),
+      };
+      await flush();
+      const promptIds = promptId === undefined ? reach?.prompts : undefined;
+      const leave = await reading.enter({ key: context.principal.keyId, signal: context.signal });
+      const { total, spent, completeUntil } = await spending
+        .get({ by, ...span, promptId, promptIds, keyId, provider, model, tag })
+        .finally(leave);
+      const body: Costs = {
+        since: new Date(span.since).toISOString(),
+        until: new Date(span.until).toISOString(),
+        complete_until: new Date(completeUntil).toISOString(),
+        total: showSums(total),
+        groups: spent.slice(0, mostGroups).map((one) => ({ ...showGroup(by, one), sums: showSums(one.sums) })),
+        ...(spent.length > mostGroups && { left_out: spent.length - mostGroups }),
+      };
+      return { status: 200, body };
+    },
+  };
+}
+
+function showGroup(by: Dimension, { day, group }: Spent): Omit<Schemas['CostGroup'], 'sums'> {
+  const { keyId, keyName, promptId, promptSlug, promptVersion, provider, model, tag } = group;
+  const prompt = {
+    ...(promptId !== undefined && { prompt_id: promptId }),
+    ...(promptSlug !== undefined && { prompt_slug: promptSlug }),
+  };
+  switch (by) {
+    case 'day':
+      return { day };
+    case 'key':
+      return { key_id: keyId, key_name: keyName };
+    case 'prompt':
+      return prompt;
+    case 'version':
+      return { ...prompt, ...(promptVersion !== undefined && { prompt_version: promptVersion }) };
+    case 'model':
+      return { provider, model };
+    case 'tag':
+      return { ...(tag !== undefined && { tag }) };
+  }
+}
+
+function showSums({ calls, inputTokens, outputTokens, cost, ceilingCost, withoutCost }: Sums): Schemas['CostSums'] {
+  return {
+    calls,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cost: showMoney(cost),
+    ...(ceilingCost > 0n && { ceiling_cost: showMoney(ceilingCost) }),
+    without_cost: withoutCost,
+  };
+}

@@ -1,0 +1,89 @@
+import { fromStored, type NanoDollars } from '../costs/money.ts';
+import type { CalledDocument } from '../invocations/invocation.ts';
+
+/** What calls to providers cost together. */
+export interface Sums {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  cost: NanoDollars;
+  /** The part of `cost` that is ceilings. */
+  ceilingCost: NanoDollars;
+  /** Calls whose cost is unknown. */
+  withoutCost: number;
+}
+
+/** What calls that are added up have in common. */
+export interface CallGroup {
+  readonly keyId: string;
+  readonly keyName: string;
+  /** Absent without a stored prompt, as are slug and version. */
+  readonly promptId?: string;
+  readonly promptSlug?: string;
+  readonly promptVersion?: number;
+  readonly provider: string;
+  readonly model: string;
+  /** Of sums by tag: `name=value`. */
+  readonly tag?: string;
+}
+
+export interface GroupSums {
+  readonly group: CallGroup;
+  readonly sums: Sums;
+}
+
+export function noSums(): Sums {
+  return { calls: 0, inputTokens: 0, outputTokens: 0, cost: 0n, ceilingCost: 0n, withoutCost: 0 };
+}
+
+/** Adds to sums. */
+export function addSums(sum: Sums, more: Sums): void {
+  sum.calls += more.calls;
+  sum.inputTokens += more.inputTokens;
+  sum.outputTokens += more.outputTokens;
+  sum.cost += more.cost;
+  sum.ceilingCost += more.ceilingCost;
+  sum.withoutCost += more.withoutCost;
+}
+
+/** Identifies a group. Names and slugs can change. */
+export function identityOf({ keyId, promptId = '', promptVersion = 0, provider, model, tag = '' }: CallGroup): string {
+  return [keyId, promptId, promptVersion, provider, model, tag].join('\n');
+}
+
+/** The sums of records by group, without and with tags. */
+export class SumsOfRecords {
+  readonly groups = new Map<string, GroupSums>();
+  readonly tagged = new Map<string, GroupSums>();
+
+  /** Adds the calls of a record. */
+  add({ attempts, tags = [], ...record }: CalledDocument): void {
+    for (const { provider, model, usage, usage_source, estimate, cost } of attempts) {
+      const amount = cost === undefined ? 0n : fromStored(cost);
+      const { inputTokens = 0, outputTokens = 0 } = estimate?.usage ?? usage ?? {};
+      const isCeiling = usage_source === 'ceiling';
+      const withoutCost = cost === undefined ? 1 : 0;
+      const sums: Sums = {
+        ...{ calls: 1, inputTokens, outputTokens, cost: amount, ceilingCost: isCeiling ? amount : 0n, withoutCost },
+      };
+      const group: CallGroup = {
+        keyId: record.key_id,
+        keyName: record.key_name,
+        ...(record.prompt_id !== undefined && { promptId: record.prompt_id }),
+        ...(record.prompt_slug !== undefined && { promptSlug: record.prompt_slug }),
+        ...(record.prompt_version !== undefined && { promptVersion: record.prompt_version }),
+        provider,
+        model,
+      };
+      addTo(this.groups, group, sums);
+      for (const tag of tags) addTo(this.tagged, { ...group, tag }, sums);
+    }
+  }
+}
+
+function addTo(groups: Map<string, GroupSums>, group: CallGroup, sums: Sums): void {
+  const key = identityOf(group);
+  const known = groups.get(key);
+  if (known === undefined) groups.set(key, { group, sums: { ...sums } });
+  else addSums(known.sums, sums);
+}
