@@ -1938,6 +1938,91 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "getCosts": {
+    "method": "GET",
+    "path": "/api/v1/costs",
+    "scope": "invocations:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "by",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "since",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "until",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "prompt",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "key_id",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "provider",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "model",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "tag",
+        "in": "query",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "prompt-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "createChatCompletion": {
     "method": "POST",
     "path": "/v1/chat/completions",

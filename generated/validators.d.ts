@@ -39,6 +39,7 @@ export const getPriceParameters: ValidateFunction;
 export const setPriceParameters: ValidateFunction;
 export const setPriceBody: ValidateFunction;
 export const deletePriceParameters: ValidateFunction;
+export const getCostsParameters: ValidateFunction;
 export const createChatCompletionParameters: ValidateFunction;
 export const createChatCompletionBody: ValidateFunction;
 export const createResponseParameters: ValidateFunction;

@@ -70,6 +70,9 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     set: { method: 'PUT', path: '/api/v1/prices/{provider}/{model}', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/prices/{provider}/{model}' },
   },
+  costs: {
+    get: { method: 'GET', path: '/api/v1/costs', input: 'query' },
+  },
   locations: {
     list: { method: 'GET', path: '/v1/locations', input: 'query', page: true },
     create: { method: 'POST', path: '/v1/locations', input: 'body', key: true },
@@ -185,6 +188,7 @@ export type OperationName =
   | 'prices.get'
   | 'prices.set'
   | 'prices.delete'
+  | 'costs.get'
   | 'locations.list'
   | 'locations.create'
   | 'locations.get'

@@ -533,6 +533,25 @@ export interface PricesResource {
 }
 
 /**
+ * What the calls to providers in the invocation log cost, added up.
+ */
+export interface CostsResource {
+  /**
+   * Get costs.
+   *
+   * Adds up what calls to providers cost, by day, API key, prompt, version, model or tag. The sums come from the records
+   * of the [invocation log](/docs#/invocation-log): each call in `attempts` of a record counts once, retries, fallbacks
+   * and test runs included. They are kept for 400 days, longer than the records.
+   *
+   * A call counts in the quarter of an hour in which its invocation began. Invocations in progress are missing, so the
+   * sums of the last minutes still grow.
+   *
+   * @throws {ProblemError} `prompt-not-found` (404)
+   */
+  get(query?: Query<'getCosts'>, options?: CallOptions<'getCosts'>): Call<Schemas['Costs']>;
+}
+
+/**
  * A location sells products in one currency. It has a time zone, in which its fiscal days end, tax and fee rates,
  * and zones with the spots where orders are placed.
  */
@@ -1451,6 +1470,10 @@ export interface Resources {
    * not known is `null`, which does not mean 0.
    */
   readonly prices: PricesResource;
+  /**
+   * What the calls to providers in the invocation log cost, added up.
+   */
+  readonly costs: CostsResource;
   /**
    * A location sells products in one currency. It has a time zone, in which its fiscal days end, tax and fee rates,
    * and zones with the spots where orders are placed.

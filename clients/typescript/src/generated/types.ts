@@ -589,6 +589,31 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get costs
+         * @description Adds up what calls to providers cost, by day, API key, prompt, version, model or tag. The sums come from the records
+         *     of the [invocation log](/docs#/invocation-log): each call in `attempts` of a record counts once, retries, fallbacks
+         *     and test runs included. They are kept for 400 days, longer than the records.
+         *
+         *     A call counts in the quarter of an hour in which its invocation began. Invocations in progress are missing, so the
+         *     sums of the last minutes still grow.
+         */
+        get: operations<Other>["getCosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/chat/completions": {
         parameters: {
             query?: never;
@@ -2955,7 +2980,7 @@ export interface components<Other = string & {}> {
         PriceCurrency: "USD";
         /**
          * CallCost
-         * @description What `usage` cost, by the price of the model when the call began; 0 for an answer from the cache, of a call that another invocation pays, and for a call that the provider cannot charge for. A part of 10^-9 dollars counts as a whole. `null` if the cost is unknown: the model has no price, or the provider did not give the numbers of tokens. Results of earlier releases do not have it.
+         * @description What a call cost, by the price of the model when it began; 0 for an answer from the cache, of a call that another invocation pays, and for a call that the provider cannot charge for. A part of 10^-9 dollars counts as a whole. `null` if the cost is unknown: the model has no price, or the provider did not give the numbers of tokens and got no limit of output tokens. Results of earlier releases do not have it.
          * @example {
          *       "amount": "0.0000464",
          *       "currency": "USD"
@@ -2970,6 +2995,12 @@ export interface components<Other = string & {}> {
              * @example prefix
              */
             price_match?: "prefix" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * AnyCallCostBasis
+             * @description `ceiling`: the provider did not say what the call used, because it broke off or for another reason. This is the most that it can cost: all output tokens that its limit allows, and a token for each byte of the request. Absent otherwise.
+             * @example ceiling
+             */
+            basis?: "ceiling" | components<Other>["schemas"]["OtherValue"];
         } | null;
         /**
          * ToolCall
@@ -3152,7 +3183,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * TestRunCost
-         * @description What all calls of the test run cost, failed ones included. `null` if that is unknown for one of them. Absent unless `status` is `done`, and for runs of earlier releases.
+         * @description What all calls of the test run cost, failed ones included, as their records have it. `null` if that is unknown for one of them. Absent unless `status` is `done`, and for runs of earlier releases.
          * @example {
          *       "amount": "0.0032",
          *       "currency": "USD"
@@ -3309,7 +3340,7 @@ export interface components<Other = string & {}> {
         InvocationStatus: "succeeded" | "failed" | "cancelled" | "interrupted";
         /**
          * Invocation
-         * @description The record of an invocation. It is written once, when the invocation has ended, and never changes. It has no text of the request or of the answer. `usage` is the sum over all attempts that have any. Fields without a value are absent.
+         * @description The record of an invocation. It is written once, when the invocation has ended, and never changes. It has no text of the request or of the answer. `usage` is the sum over all attempts that have any, of their estimates instead of ceilings. Fields without a value are absent.
          * @example {
          *       "id": "01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71",
          *       "created_at": "2026-11-05T14:30:12.480Z",
@@ -3476,6 +3507,48 @@ export interface components<Other = string & {}> {
             rates: components<Other>["schemas"]["PriceRate"][];
             set_at?: components<Other>["schemas"]["Timestamp"];
             set_by?: components<Other>["schemas"]["PriceSetter"];
+        };
+        /**
+         * CostSums
+         * @description What calls to providers cost together.
+         * @example {
+         *       "calls": 412,
+         *       "input_tokens": 26368,
+         *       "output_tokens": 5356,
+         *       "cost": {
+         *         "amount": "0.0191168",
+         *         "currency": "USD"
+         *       },
+         *       "without_cost": 0
+         *     }
+         */
+        CostSums: {
+            /**
+             * Format: int64
+             * @description Calls to providers, also failed ones.
+             * @example 412
+             */
+            calls: number;
+            /**
+             * Format: int64
+             * @description Input tokens, as far as the providers gave their number.
+             * @example 26368
+             */
+            input_tokens: number;
+            /**
+             * Format: int64
+             * @description Output tokens, as far as the providers gave their number.
+             * @example 5356
+             */
+            output_tokens: number;
+            cost: components<Other>["schemas"]["Cost"];
+            ceiling_cost?: components<Other>["schemas"]["CeilingCost"];
+            /**
+             * Format: int64
+             * @description Calls whose cost is unknown. It is missing in `cost`.
+             * @example 0
+             */
+            without_cost: number;
         };
         /**
          * StoredPrompt
@@ -6051,7 +6124,7 @@ export interface components<Other = string & {}> {
         };
         /**
          * InvocationCost
-         * @description What all attempts cost; 0 if there are none. `null` if that is unknown for one of them.
+         * @description What all attempts cost; 0 if there are none. `null` if that is unknown for one of them. It contains ceilings if one of the attempts has `usage_source: ceiling`.
          * @example {
          *       "amount": "0.0000464",
          *       "currency": "USD"
@@ -6061,6 +6134,24 @@ export interface components<Other = string & {}> {
             amount: components<Other>["schemas"]["CostAmount"];
             currency: components<Other>["schemas"]["PriceCurrency"];
         } | null;
+        /**
+         * AttemptEstimate
+         * @description What the call probably used and cost: what the provider had said, and else a token for four bytes of the request and of the answer that came. Beside a ceiling.
+         * @example {
+         *       "usage": {
+         *         "inputTokens": 64,
+         *         "outputTokens": 13
+         *       },
+         *       "cost": {
+         *         "amount": "0.0000464",
+         *         "currency": "USD"
+         *       }
+         *     }
+         */
+        AttemptEstimate: {
+            usage: components<Other>["schemas"]["Usage"];
+            cost: components<Other>["schemas"]["CallCost"];
+        };
         /**
          * InvocationAttempt
          * @description A call to a provider. Fields without a value are absent.
@@ -6092,11 +6183,12 @@ export interface components<Other = string & {}> {
             usage?: components<Other>["schemas"]["Usage"];
             /**
              * AnyInvocationAttemptUsageSource
-             * @description Where `usage` comes from: the `provider` gave it at the end of the call, or it is `partial`: what the provider had said before the call broke off, so that it may charge for more.
+             * @description Where `usage` and `cost` come from. `provider`: it gave them at the end of the call. Otherwise the call broke off, or the provider gave no numbers. `ceiling`: `usage` is the most that the provider can charge for: a token for each byte of the request, and the limit of output tokens that it got; `estimate` is beside it. `estimated`: the provider got no limit, so that `usage` is only an estimate, and `cost` is unknown.
              * @example provider
              */
-            usage_source?: ("provider" | "partial") | components<Other>["schemas"]["OtherValue"];
+            usage_source?: ("provider" | "estimated" | "ceiling") | components<Other>["schemas"]["OtherValue"];
             cost?: components<Other>["schemas"]["CallCost"];
+            estimate?: components<Other>["schemas"]["AttemptEstimate"];
             /**
              * @description Model that the provider named in its answer.
              * @example gpt-4.1-mini-2025-04-14
@@ -6185,6 +6277,18 @@ export interface components<Other = string & {}> {
              * @example Finance
              */
             name: string;
+        };
+        /**
+         * CeilingCost
+         * @description The part of `cost` that belongs to calls whose provider did not say what they used. They count with the most that they can cost. Absent if there are none.
+         * @example {
+         *       "amount": "0.0031",
+         *       "currency": "USD"
+         *     }
+         */
+        CeilingCost: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
         };
         /**
          * StoredPromptVariables
@@ -7730,6 +7834,115 @@ export interface components<Other = string & {}> {
         ModelPriceInput: {
             /** @description The rates, in any order. Of rates with the same conditions, the last one counts. */
             rates: components<Other>["schemas"]["PriceRateInput"][];
+        };
+        /**
+         * CostGroup
+         * @description The sums of a group. Which of the first fields it has follows from `by`.
+         * @example {
+         *       "provider": "openai",
+         *       "model": "gpt-4.1-mini",
+         *       "sums": {
+         *         "calls": 412,
+         *         "input_tokens": 26368,
+         *         "output_tokens": 5356,
+         *         "cost": {
+         *           "amount": "0.0191168",
+         *           "currency": "USD"
+         *         },
+         *         "without_cost": 0
+         *       }
+         *     }
+         */
+        CostGroup: {
+            /**
+             * Format: date
+             * @description Day in UTC.
+             * @example 2026-11-06
+             */
+            day?: string;
+            /**
+             * @description Id of the API key.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            key_id?: string;
+            /**
+             * @description Name of the API key at that time.
+             * @example Helpdesk backend
+             */
+            key_name?: string;
+            prompt_id?: components<Other>["schemas"]["PromptId"];
+            /**
+             * @description Slug of the prompt at that time. Calls without a stored prompt have none.
+             * @example summarise-support-ticket
+             */
+            prompt_slug?: string;
+            /**
+             * @description Number of the version that ran.
+             * @example 2
+             */
+            prompt_version?: number;
+            provider?: components<Other>["schemas"]["ProviderId"];
+            model?: components<Other>["schemas"]["ModelId"];
+            /**
+             * @description The tag, as `name=value`.
+             * @example team=checkout
+             */
+            tag?: string;
+            sums: components<Other>["schemas"]["CostSums"];
+        };
+        /**
+         * Costs
+         * @description Sums of costs. Fields without a value are absent.
+         * @example {
+         *       "since": "2026-11-06T00:00:00.000Z",
+         *       "until": "2026-11-07T00:00:00.000Z",
+         *       "complete_until": "2026-11-06T12:15:00.000Z",
+         *       "total": {
+         *         "calls": 412,
+         *         "input_tokens": 26368,
+         *         "output_tokens": 5356,
+         *         "cost": {
+         *           "amount": "0.0191168",
+         *           "currency": "USD"
+         *         },
+         *         "without_cost": 0
+         *       },
+         *       "groups": [
+         *         {
+         *           "provider": "openai",
+         *           "model": "gpt-4.1-mini",
+         *           "sums": {
+         *             "calls": 412,
+         *             "input_tokens": 26368,
+         *             "output_tokens": 5356,
+         *             "cost": {
+         *               "amount": "0.0191168",
+         *               "currency": "USD"
+         *             },
+         *             "without_cost": 0
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        Costs: {
+            since: components<Other>["schemas"]["Timestamp"];
+            until: components<Other>["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description The sums have all invocations that began before this time. Of later ones, those in progress are missing, and perhaps others.
+             * @example 2026-11-06T12:15:00.000Z
+             */
+            complete_until: string;
+            total: components<Other>["schemas"]["CostSums"];
+            /** @description The sums of each group: the days in their order, others by cost, the largest first. At most 1,000. */
+            groups: components<Other>["schemas"]["CostGroup"][];
+            /**
+             * Format: int64
+             * @description Number of further groups that are in `total` and not in `groups`.
+             * @example 12
+             */
+            left_out?: number;
         };
         /**
          * ChatParts
@@ -16253,6 +16466,80 @@ export interface operations<Other = string & {}> {
             404: components<Other>["responses"]["PriceNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             412: components<Other>["responses"]["PreconditionFailed"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    getCosts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What each group of the answer stands for. `tag`: a call counts in the group of each of its tags, so that groups can add up to more than the total; of each quarter of an hour, the 1,000 tags that cost most are kept.
+                 * @example model
+                 */
+                by?: "day" | "key" | "prompt" | "version" | "model" | "tag";
+                /**
+                 * @description Only invocations that began at this time or later: a date (RFC 3339), which means midnight in UTC, or a date and time, rounded down to a quarter of an hour. The last 30 days if left out.
+                 * @example 2026-11-01
+                 */
+                since?: components<Other>["schemas"]["Moment"];
+                /**
+                 * @description Only invocations that began before this time, in the same form as `since`.
+                 * @example 2026-12-01
+                 */
+                until?: components<Other>["schemas"]["Moment"];
+                /**
+                 * @description Only invocations of this prompt. A slug is that of a prompt that exists; `prompt-not-found` if there is none.
+                 * @example summarise-support-ticket
+                 */
+                prompt?: components<Other>["parameters"]["OfInvocationPrompt"];
+                /**
+                 * @description Only invocations with this API key.
+                 * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+                 */
+                key_id?: components<Other>["parameters"]["OfInvocationKey"];
+                /**
+                 * @description Only calls to this provider.
+                 * @example openai
+                 */
+                provider?: string;
+                /**
+                 * @description Only calls of this model.
+                 * @example gpt-4.1-mini
+                 */
+                model?: string;
+                /**
+                 * @description Only invocations with this tag, as `name=value`.
+                 * @example team=checkout
+                 */
+                tag?: components<Other>["parameters"]["OfInvocationTag"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The costs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Costs"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["PromptNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
             429: components<Other>["responses"]["RateLimited"];
             500: components<Other>["responses"]["InternalError"];
             503: components<Other>["responses"]["ServiceUnavailable"];
