@@ -1,5 +1,5 @@
 /** Lists and walks that read an index in its order, as MongoDB does. */
-import type { Collection, Document, Filter, FindOptions, Sort } from 'mongodb';
+import { MongoServerError, type Collection, type Document, type Filter, type FindOptions, type Sort } from 'mongodb';
 import type { PageStart, Position, Total } from '../lists/listing.ts';
 import type { Database } from './client.ts';
 import { createFetch } from './fetch.ts';
@@ -29,16 +29,16 @@ const groupedMost = 1_000;
 
 /** The length from which the total of a list is estimated if no index has its conditions, so that each document is read. */
 const countedMostByDocument = 10_000;
-/** Milliseconds that counting a list may take. Some servers need as long for 4,000 documents as others for 100,000. */
-const countMs = 100;
+/** Milliseconds that counting a list may take. Some servers read all of its index before they count up to a limit. */
+const countMs = 50;
 /** Documents of a list in a sample that is large enough for an estimate; otherwise a larger one is read. */
 const enoughSampled = 100;
 const sampledMost = 20_000;
+/** The server ended a command after its time limit. */
+const timeLimitExceeded = 50;
 
 export interface PlainPagesOptions {
-  /** The length up to which the total of a list is exact. */
-  readonly countedLeast?: number;
-  /** The length from which it is always estimated if it may be. */
+  /** The length from which the total of a list is estimated if it may be. */
   readonly countedMost?: number;
   /** Documents that are read for an estimate, at first. */
   readonly sampledLeast?: number;
@@ -47,7 +47,7 @@ export interface PlainPagesOptions {
 /** Adds the reads of a server that reads in the order of an index. */
 export function withPlainPages(
   database: Database,
-  { countedLeast = 4_000, countedMost = 100_000, sampledLeast = 2_000 }: PlainPagesOptions = {},
+  { countedMost = 100_000, sampledLeast = 2_000 }: PlainPagesOptions = {},
 ): PagedDatabase {
   const { fetch, ...reads } = createFetch(batchSize);
 
@@ -55,22 +55,28 @@ export function withPlainPages(
   const estimate = async <T extends Stored>(source: Source<T>): Promise<Total> => {
     const { collection, rest } = source;
     const filter = filterOf(source);
-    const countUpTo = (limit: number): Promise<number> => read(() => collection.countDocuments(filter, { limit }));
-    for (const most of rest === undefined ? [countedLeast, countedMost] : [countedMostByDocument]) {
-      const startedAt = performance.now();
-      const counted = await countUpTo(most);
-      if (counted < most) return counted;
-      if (((performance.now() - startedAt) * countedMost) / most > countMs) break;
-    }
+    const limit = rest === undefined ? countedMost : countedMostByDocument;
+    const counted = await read(() =>
+      collection.countDocuments(filter, { limit, maxTimeMS: countMs }).catch((error: unknown) => {
+        if (error instanceof MongoServerError && error.code === timeLimitExceeded) return undefined;
+        throw error;
+      }),
+    );
+    if (counted !== undefined && counted < limit) return counted;
     const all = await read(() => collection.estimatedDocumentCount());
+    let about: number | undefined;
     for (const size of [sampledLeast, sampledMost]) {
       const range = Math.ceil((size / Math.max(all, 1)) * idRanges);
       if (range >= idRanges) break;
       const sample = { $and: [filter, { _id: { $lt: range.toString(16).padStart(4, '0') } }] } as unknown as Filter<T>;
       const sampled = await read(() => collection.countDocuments(sample, { hint: '_id_' }));
-      if (sampled >= enoughSampled || size === sampledMost) return { about: Math.round((sampled * idRanges) / range) };
+      about = Math.round((sampled * idRanges) / range);
+      if (sampled >= enoughSampled) return { about };
     }
-    return count(source);
+    // It is a small part of the collection, so it may be short.
+    const short = counted ?? (await read(() => collection.countDocuments(filter, { limit })));
+    if (short < limit) return short;
+    return about === undefined ? count(source) : { about };
   };
 
   const listsOf: Pages['listsOf'] = (toItem, { isLong = false, ...options } = {}) => {

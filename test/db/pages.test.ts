@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Collection } from 'mongodb';
+import { MongoServerError, type Collection, type CountDocumentsOptions, type Document } from 'mongodb';
 import { withNarrowPages } from '../../src/db/narrow/narrow-pages.ts';
 import type { PagedDatabase, Source } from '../../src/db/pages.ts';
 import { withPlainPages } from '../../src/db/plain-pages.ts';
@@ -129,15 +129,34 @@ describe.each(servers)('on a server that %s', (_name, open) => {
 
   it('the total of a long list may be estimated', async () => {
     const estimating =
-      open === withPlainPages
-        ? withPlainPages(database, { countedLeast: 50, countedMost: 100, sampledLeast: 550 })
-        : database;
+      open === withPlainPages ? withPlainPages(database, { countedMost: 100, sampledLeast: 550 }) : database;
     const lists = estimating.pages.listsOf(({ _id }: Item) => _id, { isLong: true });
     const total = await lists(all()).total();
     // On the other kind of server a list is long from 64 samples on.
     const about = typeof total === 'number' ? total : total.about;
     expect(typeof total).toBe(open === withPlainPages ? 'object' : 'number');
     expect(Math.abs(about - size)).toBeLessThan(size / 3);
+  });
+
+  it('the total of a list that takes long to count is estimated, unless the list is short', async () => {
+    const { collection } = all();
+    const slow = new Proxy(collection, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (name !== 'countDocuments') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+        return (filter: Document, options?: CountDocumentsOptions) =>
+          options?.maxTimeMS === undefined
+            ? target.countDocuments(filter, options)
+            : Promise.reject(new MongoServerError({ code: 50, message: 'operation exceeded time limit' }));
+      },
+    });
+    const { pages } = withPlainPages(database, { sampledLeast: 550 });
+    const totalOf = (where: Document) =>
+      pages
+        .listsOf(({ _id }: Item) => _id, { isLong: true })({ ...all(), where, collection: slow })
+        .total();
+    expect(await totalOf({})).toEqual({ about: expect.any(Number) });
+    expect(await totalOf({ integration_id: second })).toBe(5);
   });
 
   it('a page of a long list ends where the search for rare entries has come, and the next one goes on', async () => {
