@@ -133,7 +133,7 @@ export async function openCrowd(databaseUri: string, databaseName: string): Prom
     },
     async close() {
       await webhooks.stop(0);
-      await database.db.dropDatabase();
+      // The server is removed with its files.
       await database.close();
       receivers.close();
     },

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { read } from '../../src/db/writes.ts';
 import { percentile } from '../faults/webhooks/percentile.ts';
 import { openDatabase } from '../support/database.ts';
 import type { Arrival } from './webhooks-crowd-receivers.ts';
@@ -72,7 +73,7 @@ export async function benchCrowd(databaseUri: string, integrations: number): Pro
   const settled = async (): Promise<void> => {
     const pending = { lane: { $gt: '' } };
     for (const end = performance.now() + waitMs; performance.now() < end; await sleep(200)) {
-      if ((await database.db.collection('deliveries').findOne(pending)) === null) return;
+      if ((await read(() => database.db.collection('deliveries').findOne(pending))) === null) return;
     }
   };
   const after = (start: number, arrivals: readonly Arrival[]): number[] => arrivals.map(([, at]) => at - start);
@@ -117,7 +118,7 @@ export async function benchCrowd(databaseUri: string, integrations: number): Pro
       'deliveries',
     );
     for (const end = performance.now() + 4_000; performance.now() < end; await sleep(500)) {
-      const found = await pending.find({ lane: { $gt: '' }, failures: 1 } as object).toArray();
+      const found = await read(() => pending.find({ lane: { $gt: '' }, failures: 1 } as object).toArray());
       for (const { integration_id, next_attempt_at } of found) due.set(integration_id, next_attempt_at.getTime());
     }
     const indexOf = new Map<string, number>();
