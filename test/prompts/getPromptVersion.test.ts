@@ -7,6 +7,7 @@ const setup = setUp();
 const get = (key: string, version: number | string, headers: Record<string, string> = {}): Promise<Answer> =>
   setup.service.call('GET', `${promptsPath}/${key}/versions/${version}`, { headers });
 
+const author = { id: 'administrator', name: 'administrator' };
 const content = {
   messages: [{ role: 'system', content: '{{__proto__}}' }],
   variables: { tone: { default: 'friendly', description: 'Tone', required: false } },
@@ -19,7 +20,7 @@ describe('200', () => {
     const { id, slug, body: created } = await create(setup.service, { ...content, test_settings: 1, description: 'd' });
     const current = await get(slug, 1);
     expect(current).toMatchObject({ status: 200 });
-    expect(current.body).toEqual({ version: 1, ...content, created_at: created.created_at, current: true });
+    expect(current.body).toEqual({ version: 1, ...content, author, created_at: created.created_at, current: true });
 
     const updated = await setup.service.call('PUT', `${promptsPath}/${id}`, {
       body: { ...saying('new'), variables: null, selected_provider: null, selected_model: null, name: 'Renamed' },
@@ -28,6 +29,7 @@ describe('200', () => {
     expect((await get(id, 2)).body).toEqual({
       version: 2,
       ...saying('new'),
+      author,
       created_at: updated.body.updated_at,
       current: true,
     });
