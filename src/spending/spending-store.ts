@@ -16,8 +16,11 @@ export interface SpendingStore {
    * meanwhile, which only saves work.
    */
   claim(now: Date): Promise<boolean>;
-  /** Notes that all quarters before are closed. It never goes back. @param isReleased whether the claim ends */
-  advance(until: number, isReleased: boolean): Promise<void>;
+  /**
+   * Notes that all quarters before are closed. It never goes back.
+   * @param now renews the claim; without it, the claim ends
+   */
+  advance(until: number, now?: Date): Promise<void>;
   /**
    * Stores the sums of a quarter of an hour. The same sums can be stored again.
    * @param start in milliseconds since 1970
@@ -103,15 +106,13 @@ export function createSpendingStore({ db, pages }: PagedDatabase): SpendingStore
     async claim(now) {
       const unclaimed = { $setOnInsert: { claimed_until: new Date(0) } };
       await orAgain(() => progress.updateOne({ _id: 'closed' }, unclaimed, { upsert: true }));
-      const claimed = { $set: { claimed_until: new Date(now.getTime() + claimMs) } };
+      const claimed = { $set: { claimed_until: afterClaim(now) } };
       const free = { _id: 'closed' as const, claimed_until: { $lt: now } };
       return (await writeIdempotently(() => progress.updateOne(free, claimed))).matchedCount === 1;
     },
-    async advance(until, isReleased) {
-      const released = isReleased ? { $set: { claimed_until: new Date(0) } } : {};
-      await writeIdempotently(() =>
-        progress.updateOne({ _id: 'closed' }, { $max: { until: new Date(until) }, ...released }),
-      );
+    async advance(until, now) {
+      const $set = { claimed_until: now === undefined ? new Date(0) : afterClaim(now) };
+      await writeIdempotently(() => progress.updateOne({ _id: 'closed' }, { $max: { until: new Date(until) }, $set }));
     },
     async write(start, sums) {
       for (let first = 0; first < sums.length; first += writtenAtOnce) {
@@ -131,6 +132,10 @@ export function createSpendingStore({ db, pages }: PagedDatabase): SpendingStore
       }
     },
   };
+}
+
+function afterClaim(now: Date): Date {
+  return new Date(now.getTime() + claimMs);
 }
 
 /** The begin of the interval that contains a time. */

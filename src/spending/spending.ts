@@ -96,11 +96,10 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
     return quarters;
   });
 
-  /** Stores the sums of a quarter of an hour, and pauses. */
-  const closeQuarter = async (start: number, { groups, tagged }: SumsOfRecords): Promise<void> => {
-    const began = performance.now();
+  /** Stores the sums of a quarter of an hour, and pauses. @param began when its records began to be read */
+  const closeQuarter = async (start: number, { groups, tagged }: SumsOfRecords, began: number): Promise<void> => {
     await store.write(start, [...groups.values(), ...dearestTags([...tagged.values()])]);
-    await store.advance(start + quarterMs, false);
+    await store.advance(start + quarterMs, clock.now());
     await sleep(Math.min(pauseFactor * (performance.now() - began), longestPauseMs), undefined, { ref: false });
   };
 
@@ -149,13 +148,15 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
       if ((closed ?? 0) >= end || !(await store.claim(clock.now()))) return;
       const from = closed ?? (await records.firstDay()) ?? end;
       let start = from;
+      let began = performance.now();
       let sums: SumsOfRecords | undefined;
       for await (const batch of records.called({ since: new Date(from), until: new Date(end) })) {
         for (const record of batch) {
           await turns();
           const next = floorTo(quarterMs, record.created_at.getTime());
           if (sums !== undefined && next > start) {
-            await closeQuarter(start, sums);
+            await closeQuarter(start, sums, began);
+            began = performance.now();
             sums = undefined;
           }
           start = next;
@@ -163,8 +164,8 @@ export function createSpending({ store, records, clock, journalledMs }: Spending
           sums.add(record);
         }
       }
-      if (sums !== undefined) await closeQuarter(start, sums);
-      await store.advance(end, true);
+      if (sums !== undefined) await closeQuarter(start, sums, began);
+      await store.advance(end);
     },
   };
 }
