@@ -1,5 +1,6 @@
 import {
   IconBuildingStore,
+  IconCoin,
   IconHistory,
   IconHome,
   IconKey,
@@ -36,6 +37,7 @@ export const navigation: readonly NavigationEntry[] = [
     icon: IconListSearch,
     scope: 'invocations:read',
   },
+  { group: 'gateway', to: '/costs', text: 'costs', icon: IconCoin, scope: 'invocations:read' },
   { group: 'gateway', to: '/providers', text: 'providers', icon: IconPlugConnected, scope: 'prompts:read' },
   { group: 'orders', to: '/orders', text: 'orders', icon: IconReceipt, scope: 'orders:read' },
   { group: 'orders', to: '/locations', text: 'locations', icon: IconBuildingStore, scope: 'catalog:read' },

@@ -1,5 +1,6 @@
 import { apiKeys } from './de/api-keys.ts';
 import { auditLog } from './de/audit-log.ts';
+import { costs } from './de/costs.ts';
 import { deliveries } from './de/deliveries.ts';
 import { integrations } from './de/integrations.ts';
 import { invocations } from './de/invocations.ts';
@@ -25,6 +26,7 @@ export const de: Texts = {
   prompts,
   labels,
   invocations,
+  costs,
   providers,
   orders,
   locations,

@@ -1,5 +1,6 @@
 import { apiKeys } from './en/api-keys.ts';
 import { auditLog } from './en/audit-log.ts';
+import { costs } from './en/costs.ts';
 import { deliveries } from './en/deliveries.ts';
 import { integrations } from './en/integrations.ts';
 import { invocations } from './en/invocations.ts';
@@ -24,6 +25,7 @@ export const en = {
   prompts,
   labels,
   invocations,
+  costs,
   providers,
   orders,
   locations,

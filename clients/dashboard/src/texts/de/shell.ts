@@ -16,6 +16,7 @@ export const shell: Texts['shell'] = {
     overview: 'Übersicht',
     prompts: 'Prompts',
     invocations: 'Aufrufe',
+    costs: 'Kosten',
     providers: 'Anbieter',
     orders: 'Bestellungen',
     locations: 'Standorte',

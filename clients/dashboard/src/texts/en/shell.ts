@@ -14,6 +14,7 @@ export const shell = {
     overview: 'Overview',
     prompts: 'Prompts',
     invocations: 'Invocations',
+    costs: 'Costs',
     providers: 'Providers',
     orders: 'Orders',
     locations: 'Locations',

@@ -1,0 +1,192 @@
+import { Alert, Paper, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core';
+import { IconCoin, IconInfoCircle } from '@tabler/icons-react';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { Schemas } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import { gateway } from '../../app/gateway.ts';
+import { liveStatistics } from '../../app/query-client.ts';
+import { Chart } from '../../shared/chart.tsx';
+import { DataTable, type Column } from '../../shared/data-table.tsx';
+import { EmptyState } from '../../shared/empty-state.tsx';
+import { Figure } from '../../shared/figure.tsx';
+import { FilterBar, SelectFilter, useFilters } from '../../shared/filters.tsx';
+import { Page } from '../../shared/page.tsx';
+import { ProblemAlert } from '../../shared/problem-alert.tsx';
+import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { groupings, spans } from './routes.ts';
+
+type Costs = Schemas['Costs'];
+type Group = Costs['groups'][number];
+
+const route = getRouteApi('/costs');
+const dayMs = 86_400_000;
+
+/** What calls to providers cost: by day as a chart, and in a table by model, prompt, version, key or tag. */
+export function CostsScreen(): ReactNode {
+  const { costs: texts, shared } = useTexts();
+  const format = useFormat();
+  const search = route.useSearch();
+  const filters = useFilters(search);
+  const by = search.by ?? 'model';
+  const days = useCosts('day');
+  const groups = useCosts(by);
+  const total = days.data?.total;
+  const points = days.data === undefined ? [] : pointsOf(days.data);
+  return (
+    <Page title={texts.title} description={texts.description}>
+      <FilterBar filters={filters}>
+        <SelectFilter
+          filters={filters}
+          name="days"
+          label={texts.span}
+          options={spans.map((value) => ({ value, label: texts.days(Number(value)) }))}
+        />
+      </FilterBar>
+      {days.error !== null && <ProblemAlert error={days.error} onRetry={() => void days.refetch()} />}
+      {total === undefined ? (
+        days.error === null && <Skeleton height={280} />
+      ) : (
+        <Stack gap="md">
+          <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
+            <Figure
+              label={texts.cost}
+              note={total.ceiling_cost && texts.ceiling(format.cost(total.ceiling_cost) ?? shared.none)}
+            >
+              {format.cost(total.cost)}
+            </Figure>
+            <Figure label={texts.calls}>{format.number(total.calls)}</Figure>
+            <Figure label={texts.tokens} note={texts.tokenNote(format.compact(total.output_tokens))}>
+              {format.compact(total.input_tokens + total.output_tokens)}
+            </Figure>
+            <Figure label={texts.withoutCost} note={total.without_cost > 0 && texts.withoutCostNote}>
+              {format.number(total.without_cost)}
+            </Figure>
+          </SimpleGrid>
+          {total.without_cost > 0 && (
+            <Alert color="yellow" icon={<IconInfoCircle />}>
+              {texts.missingPrices}
+            </Alert>
+          )}
+          <Paper withBorder p="md">
+            <Chart
+              label={texts.byDay}
+              points={points}
+              x="day"
+              formatX={format.date}
+              formatY={(value) => format.cost({ amount: String(value) }) ?? ''}
+              series={[{ name: 'cost', label: texts.cost, color: 'accent.6' }]}
+            />
+          </Paper>
+        </Stack>
+      )}
+      <SegmentedControl
+        size="xs"
+        w="fit-content"
+        maw="100%"
+        aria-label={texts.by}
+        value={by}
+        data={groupings.map((value) => ({ value, label: texts.groupings[value] }))}
+        onChange={(value) => {
+          filters.set('by', value === 'model' ? undefined : value);
+        }}
+      />
+      <DataTable<Group>
+        label={texts.groupings[by]}
+        columns={useColumns()}
+        list={{
+          rows: groups.data?.groups,
+          error: groups.error,
+          retry: () => {
+            void groups.refetch();
+          },
+        }}
+        rowKey={(group) => JSON.stringify({ ...group, sums: undefined })}
+        rowLink={linkOf}
+        empty={<EmptyState icon={IconCoin} title={texts.empty.title} text={texts.empty.text} />}
+      />
+    </Page>
+  );
+}
+
+/** A point for each day, also for those without calls. Noon is on the same day in nearly every time zone. */
+function pointsOf({ since, until, groups }: Costs): { day: string; cost: number }[] {
+  const known = new Map(groups.map(({ day, sums }) => [day, Number(sums.cost.amount)]));
+  const [first, last] = [Date.parse(since), Math.min(Date.parse(until), Date.now())];
+  return Array.from({ length: Math.max(0, Math.ceil((last - first) / dayMs)) }, (_, index) => {
+    const day = new Date(first + index * dayMs).toISOString().slice(0, 10);
+    return { day: `${day}T12:00:00Z`, cost: known.get(day) ?? 0 };
+  });
+}
+
+function useCosts(by: 'day' | (typeof groupings)[number]): UseQueryResult<Costs> {
+  const { days = '30', by: _by, ...search } = route.useSearch();
+  // Full days in UTC, as the answer has them.
+  const since = new Date(Math.floor(Date.now() / dayMs) * dayMs - (Number(days) - 1) * dayMs).toISOString();
+  return useQuery({
+    queryKey: ['costs', by, since, search],
+    queryFn: ({ signal }) => gateway.costs.get({ by, since, ...search }, { signal }),
+    ...liveStatistics,
+  });
+}
+
+/** The invocations of a group, or those that stand for it best. */
+function linkOf({ prompt_id, prompt_version, model, provider, key_id, tag }: Group): {
+  to: '/invocations';
+  search: Record<string, string>;
+} {
+  const search = {
+    ...(prompt_id !== undefined && { prompt: prompt_id }),
+    ...(prompt_version !== undefined && { version: String(prompt_version) }),
+    ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
+    ...(key_id !== undefined && { key_id }),
+    ...(tag !== undefined && { tag }),
+  };
+  return { to: '/invocations', search };
+}
+
+function useColumns(): Column<Group>[] {
+  const { costs: texts } = useTexts();
+  const format = useFormat();
+  return [
+    {
+      key: 'name',
+      header: texts.name,
+      cell: (group) => nameOf(group) ?? texts.withoutPrompt,
+    },
+    { key: 'calls', header: texts.calls, width: '14%', align: 'end', cell: ({ sums }) => format.number(sums.calls) },
+    {
+      key: 'input',
+      header: texts.input,
+      width: '14%',
+      align: 'end',
+      isHiddenOnPhone: true,
+      cell: ({ sums }) => format.number(sums.input_tokens),
+    },
+    {
+      key: 'output',
+      header: texts.output,
+      width: '14%',
+      align: 'end',
+      isHiddenOnPhone: true,
+      cell: ({ sums }) => format.number(sums.output_tokens),
+    },
+    {
+      key: 'without',
+      header: texts.withoutCost,
+      width: '15%',
+      align: 'end',
+      cell: ({ sums }) => format.number(sums.without_cost),
+    },
+    { key: 'cost', header: texts.cost, width: '16%', align: 'end', cell: ({ sums }) => format.cost(sums.cost) },
+  ];
+}
+
+function nameOf({ prompt_slug: slug, prompt_id: id, prompt_version: version, ...group }: Group): string | undefined {
+  if (group.model !== undefined) return `${group.provider ?? ''} / ${group.model}`;
+  if (group.tag !== undefined) return group.tag;
+  if (group.key_id !== undefined) return group.key_name ?? group.key_id;
+  const prompt = slug ?? id;
+  return prompt !== undefined && version !== undefined ? `${prompt} · v${version}` : prompt;
+}

@@ -1,0 +1,26 @@
+export const costs = {
+  title: 'Costs',
+  description: 'What calls to providers cost, as the invocation log has them. Days are in UTC.',
+  span: 'Period',
+  days: (days: number) => `Last ${days} days`,
+  cost: 'Cost',
+  calls: 'Calls',
+  tokens: 'Tokens',
+  input: 'Input tokens',
+  output: 'Output tokens',
+  tokenNote: (output: string) => `${output} of them output`,
+  withoutCost: 'Without a price',
+  withoutCostNote: 'Missing in the cost',
+  ceiling: (amount: string) => `Up to ${amount} less: calls that broke off count in full`,
+  missingPrices:
+    'For some calls no price is known, so their cost is missing in the sums. Set a price for their models: PUT /api/v1/prices/{provider}/{model}.',
+  byDay: 'Cost by day',
+  by: 'Group by',
+  groupings: { model: 'By model', prompt: 'By prompt', version: 'By version', key: 'By API key', tag: 'By tag' },
+  name: 'Name',
+  withoutPrompt: 'Without a stored prompt',
+  empty: {
+    title: 'No calls in this period',
+    text: 'Each call to a provider counts when its invocation has ended.',
+  },
+};
