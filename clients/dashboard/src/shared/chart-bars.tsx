@@ -132,7 +132,8 @@ function cssColor(color: string): string {
 
 /** A scale from 0 to at least the largest value, in whole steps that people count in: 1, 2 or 5, and their tenfolds. */
 function scaleOf(largest: number): { top: number; steps: number[] } {
-  const least = Math.max(1, largest / gridLines);
+  // Only what is less than one as a whole, such as small costs, has parts of one.
+  const least = largest > 0 && largest < 1 ? largest / gridLines : Math.max(1, largest / gridLines);
   const power = 10 ** Math.floor(Math.log10(least));
   const step = power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
   const count = Math.max(1, Math.ceil(largest / step));

@@ -22,6 +22,8 @@ export interface Format {
   dateTime: (iso: string) => string;
   /** Nov 5, 2026 */
   date: (iso: string) => string;
+  /** Nov 5, of a date in UTC such as `2026-11-05` */
+  day: (date: string) => string;
   /** 3:59 PM */
   time: (iso: string) => string;
   /** 5 min. ago, in 3 days; without abbreviations if long */
@@ -60,6 +62,7 @@ export function createFormat(language: string): Format {
   const percents = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
   const dateTimes = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
   const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
+  const days = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric', timeZone: 'UTC' });
   const times = new Intl.DateTimeFormat(language, { timeStyle: 'short' });
   const relatives = {
     short: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
@@ -110,6 +113,7 @@ export function createFormat(language: string): Format {
     },
     dateTime: (iso) => instant(dateTimes, iso),
     date: (iso) => instant(dates, iso),
+    day: (date) => instant(days, date),
     time: (iso) => instant(times, iso),
     relative: (iso, now, style = 'short') => {
       const distance = Date.parse(iso) - now;

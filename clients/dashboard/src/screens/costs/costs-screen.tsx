@@ -10,17 +10,19 @@ import { Chart } from '../../shared/chart.tsx';
 import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
 import { Figure } from '../../shared/figure.tsx';
-import { FilterBar, SelectFilter, useFilters } from '../../shared/filters.tsx';
+import { useFilters } from '../../shared/filters.tsx';
+import { useNow } from '../../shared/now.tsx';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
-import { groupings, spans } from './routes.ts';
+import { groupings, spans } from './groupings.ts';
 
 type Costs = Schemas['Costs'];
 type Group = Costs['groups'][number];
 
 const route = getRouteApi('/costs');
 const dayMs = 86_400_000;
+const defaultSpan = '30';
 
 /** What calls to providers cost: by day as a chart, and in a table by model, prompt, version, key or tag. */
 export function CostsScreen(): ReactNode {
@@ -28,21 +30,24 @@ export function CostsScreen(): ReactNode {
   const format = useFormat();
   const search = route.useSearch();
   const filters = useFilters(search);
-  const by = search.by ?? 'model';
+  const by: (typeof groupings)[number] = search.by ?? 'model';
   const days = useCosts('day');
   const groups = useCosts(by);
   const total = days.data?.total;
   const points = days.data === undefined ? [] : pointsOf(days.data);
   return (
     <Page title={texts.title} description={texts.description}>
-      <FilterBar filters={filters}>
-        <SelectFilter
-          filters={filters}
-          name="days"
-          label={texts.span}
-          options={spans.map((value) => ({ value, label: texts.days(Number(value)) }))}
-        />
-      </FilterBar>
+      <SegmentedControl
+        size="xs"
+        w="fit-content"
+        maw="100%"
+        aria-label={texts.span}
+        value={search.days ?? defaultSpan}
+        data={spans.map((value) => ({ value, label: texts.days(Number(value)) }))}
+        onChange={(value) => {
+          filters.set('days', value === defaultSpan ? undefined : value);
+        }}
+      />
       {days.error !== null && <ProblemAlert error={days.error} onRetry={() => void days.refetch()} />}
       {total === undefined ? (
         days.error === null && <Skeleton height={280} />
@@ -73,7 +78,7 @@ export function CostsScreen(): ReactNode {
               label={texts.byDay}
               points={points}
               x="day"
-              formatX={format.date}
+              formatX={format.day}
               formatY={(value) => format.cost({ amount: String(value) }) ?? ''}
               series={[{ name: 'cost', label: texts.cost, color: 'accent.6' }]}
             />
@@ -109,20 +114,20 @@ export function CostsScreen(): ReactNode {
   );
 }
 
-/** A point for each day, also for those without calls. Noon is on the same day in nearly every time zone. */
+/** A point for each day, also for those without calls. */
 function pointsOf({ since, until, groups }: Costs): { day: string; cost: number }[] {
   const known = new Map(groups.map(({ day, sums }) => [day, Number(sums.cost.amount)]));
   const [first, last] = [Date.parse(since), Math.min(Date.parse(until), Date.now())];
   return Array.from({ length: Math.max(0, Math.ceil((last - first) / dayMs)) }, (_, index) => {
     const day = new Date(first + index * dayMs).toISOString().slice(0, 10);
-    return { day: `${day}T12:00:00Z`, cost: known.get(day) ?? 0 };
+    return { day, cost: known.get(day) ?? 0 };
   });
 }
 
-function useCosts(by: 'day' | (typeof groupings)[number]): UseQueryResult<Costs> {
-  const { days = '30', by: _by, ...search } = route.useSearch();
+function useCosts(by: 'day' | (typeof groupings)[number]): UseQueryResult<Costs, unknown> {
+  const { days = defaultSpan, by: _by, ...search } = route.useSearch();
   // Full days in UTC, as the answer has them.
-  const since = new Date(Math.floor(Date.now() / dayMs) * dayMs - (Number(days) - 1) * dayMs).toISOString();
+  const since = new Date(Math.floor(useNow() / dayMs) * dayMs - (Number(days) - 1) * dayMs).toISOString();
   return useQuery({
     queryKey: ['costs', by, since, search],
     queryFn: ({ signal }) => gateway.costs.get({ by, since, ...search }, { signal }),

@@ -1,11 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root-route.tsx';
 import { searchOf } from '../../shared/search.ts';
-
-/** What the members of the table stand for. */
-export const groupings = ['model', 'prompt', 'version', 'key', 'tag'] as const;
-/** Days back from today. */
-export const spans = ['7', '30', '90', '365'] as const;
+import { groupings, spans } from './groupings.ts';
 
 /** What invocations cost, by day and by everything else. */
 export const costsRoutes = [

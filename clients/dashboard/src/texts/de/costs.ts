@@ -4,7 +4,7 @@ export const costs: Texts['costs'] = {
   title: 'Kosten',
   description: 'Was Anfragen an Anbieter kosten, wie sie im Protokoll der Aufrufe stehen. Tage sind in UTC.',
   span: 'Zeitraum',
-  days: (days) => `Letzte ${days} Tage`,
+  days: (days) => `${days} Tage`,
   cost: 'Kosten',
   calls: 'Anfragen',
   tokens: 'Tokens',

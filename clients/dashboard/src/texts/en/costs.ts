@@ -2,7 +2,7 @@ export const costs = {
   title: 'Costs',
   description: 'What calls to providers cost, as the invocation log has them. Days are in UTC.',
   span: 'Period',
-  days: (days: number) => `Last ${days} days`,
+  days: (days: number) => `${days} days`,
   cost: 'Cost',
   calls: 'Calls',
   tokens: 'Tokens',
