@@ -349,8 +349,10 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   /** This machine could not send it, so it was not attempted. */
   const repeat = (lane: Lane, { delivery: { id }, stamp }: BegunDelivery): void => {
     if (quota.shrink()) log.warn({}, 'this process can open no more connections; it sends fewer requests at a time');
-    track(deliveries.unstamp([id], stamp));
-    schedule(lane, clock.now().getTime() + pauseMs, id);
+    const undoing = deliveries.unstamp([id], stamp).finally(() => {
+      schedule(lane, clock.now().getTime() + pauseMs, id);
+    });
+    track(undoing);
   };
 
   const begin = (lane: Lane, begun: BegunDelivery): void => {
