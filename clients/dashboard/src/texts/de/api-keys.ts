@@ -120,6 +120,7 @@ export const apiKeys: Texts['apiKeys'] = {
     'catalog:write': 'Standorte, Kategorien und Produkte erstellen und ändern',
     'integrations:read': 'Integrationen und Zustellungen lesen, ohne Signaturschlüssel',
     'integrations:manage': 'Integrationen erstellen und ändern; erneut senden, Replays, Signaturschlüssel wechseln',
+    'invocations:read': 'Das Protokoll der Aufrufe und Kosten lesen',
     'keys:manage': 'API-Schlüssel auflisten, erstellen, ändern und widerrufen',
     'audit:read': 'Das Änderungsprotokoll lesen: wer was geändert hat',
     'metrics:read': 'Metriken und Statistiken lesen',

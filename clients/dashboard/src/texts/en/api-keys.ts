@@ -111,6 +111,7 @@ export const apiKeys = {
     'catalog:write': 'Create and change locations, categories and products',
     'integrations:read': 'Read integrations and deliveries, without secrets',
     'integrations:manage': 'Create and change integrations; resend, replay, rotate secrets',
+    'invocations:read': 'Read the invocation log and costs',
     'keys:manage': 'List, create, change and revoke API keys',
     'audit:read': 'Read the audit log: who changed what',
     'metrics:read': 'Read metrics and statistics',
