@@ -538,10 +538,8 @@ const cohereFinish: Readonly<Record<Finish, string>> = {
 };
 
 function cohereUsage(usage: boolean): object {
-  return {
-    billed_units: { input_tokens: input, output_tokens: output },
-    tokens: { input_tokens: usage ? input : 0, output_tokens: usage ? output : 0 },
-  };
+  const counts = { input_tokens: usage ? input : 0, output_tokens: usage ? output : 0 };
+  return { billed_units: counts, tokens: counts };
 }
 
 const bedrock: Vendor = {
