@@ -166,6 +166,6 @@ it('updates of one prompt on a slow database take turns, so that none loses race
   expect((await versionsOf(id)).length).toBe(updates + 1);
   // Each attempt archives the version before it writes the prompt.
   const attempts = proxy.seen.filter(({ name, collection }) => name === 'update' && collection === 'prompt_versions');
-  // The first edits overlap, since nothing is known about the database yet.
-  expect(attempts.length).toBeLessThanOrEqual(updates + 2);
+  // The first edits overlap, since nothing is known about the database yet. If all lost race after race, it were 21.
+  expect(attempts.length).toBeLessThanOrEqual(updates + updates / 2);
 });
