@@ -10,4 +10,5 @@ export const ORDER_CANCELED: ValidateFunction<EventPayloads['ORDER_CANCELED']>;
 export const PRODUCT_UPDATED: ValidateFunction<EventPayloads['PRODUCT_UPDATED']>;
 export const CATEGORY_UPDATED: ValidateFunction<EventPayloads['CATEGORY_UPDATED']>;
 export const FISCAL_DAY_END: ValidateFunction<EventPayloads['FISCAL_DAY_END']>;
+export const BUDGET_THRESHOLD_REACHED: ValidateFunction<EventPayloads['BUDGET_THRESHOLD_REACHED']>;
 export const TEST: ValidateFunction<EventPayloads['TEST']>;

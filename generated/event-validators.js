@@ -1907,11 +1907,14 @@ return errors === 0;
 }
 validate25.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const TEST = validate26;
-const schema37 = {"title":"TestEvent","type":"object","description":"An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.","required":["type","targetUuid","targetId","createdAt","data","id"],"properties":{"type":{"type":"string","description":"Always `TEST`.","const":"TEST","examples":["TEST"]},"targetUuid":{"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]},"targetId":{"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"TestEventData","description":"No fields. Later releases may add fields.","additionalProperties":true,"examples":[{}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"TEST","targetUuid":"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95","targetId":"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"}],"$id":"TEST"};
+export const BUDGET_THRESHOLD_REACHED = validate26;
+const schema37 = {"title":"BudgetThresholdReached","type":"object","description":"A part of a budget has been spent.","required":["type","targetUuid","targetId","createdAt","data","id"],"properties":{"type":{"type":"string","description":"Always `BUDGET_THRESHOLD_REACHED`.","const":"BUDGET_THRESHOLD_REACHED","examples":["BUDGET_THRESHOLD_REACHED"]},"targetUuid":{"title":"BudgetId","type":"string","description":"Id of the budget. It gets another one when its scope, its period or its time zone changes, because it then begins anew.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65"]},"targetId":{"title":"BudgetId","type":"string","description":"Id of the budget. It gets another one when its scope, its period or its time zone changes, because it then begins anew.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"BudgetThresholdReachedData","description":"The budget, and what is spent of it in the period.","required":["budget","scope","threshold","limit","spent","since"],"properties":{"budget":{"title":"BudgetName","type":"string","description":"Name of the budget. It is part of its path, and never changes.","pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":1,"maxLength":60,"examples":["checkout"]},"scope":{"type":"object","title":"BudgetThresholdScope","description":"The calls that count: those of an API key and of the keys that it led to, those of a prompt, or those with a tag that is bound to an API key. Without a member, all calls.","maxProperties":1,"properties":{"keyId":{"type":"string","description":"Id of an API key; `administrator` for the key that the operator configured.","pattern":"^[0-9a-z-]{1,36}$","maxLength":36,"examples":["1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34"]},"promptId":{"title":"PromptId","type":"string","description":"The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90"]},"tag":{"type":"string","description":"A tag in `limits.tags` of API keys, as `name=value`.","maxLength":141,"examples":["team=checkout"]}},"examples":[{"tag":"team=checkout"}]},"threshold":{"type":"integer","description":"The part of the limit that has been spent, in percent, as the budget has it in its `thresholds`.","minimum":1,"maximum":100,"examples":[80]},"limit":{"title":"Cost","type":"object","description":"A sum of costs, as far as they are known.","required":["amount","currency"],"properties":{"amount":{"title":"CostAmount","type":"string","description":"The amount, as decimal digits with up to nine decimals.","pattern":"^(0|[1-9]\\d{0,15})(\\.\\d{1,9})?$","maxLength":30,"examples":["0.0000464"]},"currency":{"title":"PriceCurrency","type":"string","description":"Always `USD`. Providers have their prices in US dollars.","const":"USD","maxLength":3,"examples":["USD"]}},"examples":[{"amount":"0.0044544","currency":"USD"}]},"spent":{"title":"Cost","type":"object","description":"A sum of costs, as far as they are known.","required":["amount","currency"],"properties":{"amount":{"title":"CostAmount","type":"string","description":"The amount, as decimal digits with up to nine decimals.","pattern":"^(0|[1-9]\\d{0,15})(\\.\\d{1,9})?$","maxLength":30,"examples":["0.0000464"]},"currency":{"title":"PriceCurrency","type":"string","description":"Always `USD`. Providers have their prices in US dollars.","const":"USD","maxLength":3,"examples":["USD"]}},"examples":[{"amount":"0.0044544","currency":"USD"}]},"since":{"type":"string","description":"When the period began.","format":"date-time","maxLength":24,"examples":["2026-10-31T23:00:00.000Z"]},"resetsAt":{"type":"string","description":"When the next period begins. Absent if there is none.","format":"date-time","maxLength":24,"examples":["2026-11-30T23:00:00.000Z"]}},"examples":[{"budget":"checkout","scope":{"tag":"team=checkout"},"threshold":80,"limit":{"amount":"50","currency":"USD"},"spent":{"amount":"40.0021","currency":"USD"},"since":"2026-10-31T23:00:00.000Z","resetsAt":"2026-11-30T23:00:00.000Z"}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"BUDGET_THRESHOLD_REACHED","targetUuid":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","targetId":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","createdAt":"2026-11-19T10:04:27.902Z","data":{"budget":"checkout","scope":{"tag":"team=checkout"},"threshold":80,"limit":{"amount":"50","currency":"USD"},"spent":{"amount":"40.0021","currency":"USD"},"since":"2026-10-31T23:00:00.000Z","resetsAt":"2026-11-30T23:00:00.000Z"},"id":"e8f3b61d-25c7-4a90-8d1e-6b4f0a97c352"}],"$id":"BUDGET_THRESHOLD_REACHED"};
+const pattern35 = new RegExp("^[a-z0-9]+(-[a-z0-9]+)*$", "u");
+const pattern36 = new RegExp("^[0-9a-z-]{1,36}$", "u");
+const pattern38 = new RegExp("^(0|[1-9]\\d{0,15})(\\.\\d{1,9})?$", "u");
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="TEST" */;
+/*# sourceURL="BUDGET_THRESHOLD_REACHED" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate26.evaluated;
@@ -1936,8 +1939,8 @@ if(typeof data0 !== "string"){
 validate26.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("TEST" !== data0){
-validate26.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "TEST"},message:"must be equal to constant"}];
+if("BUDGET_THRESHOLD_REACHED" !== data0){
+validate26.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "BUDGET_THRESHOLD_REACHED"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -2034,6 +2037,387 @@ let data4 = data.data;
 const _errs9 = errors;
 if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+let missing1;
+if(((((((data4.budget === undefined) && (missing1 = "budget")) || ((data4.scope === undefined) && (missing1 = "scope"))) || ((data4.threshold === undefined) && (missing1 = "threshold"))) || ((data4.limit === undefined) && (missing1 = "limit"))) || ((data4.spent === undefined) && (missing1 = "spent"))) || ((data4.since === undefined) && (missing1 = "since"))){
+validate26.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data4.budget !== undefined){
+let data5 = data4.budget;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(data5.length > 60 && (data5.length > 120 || func1(data5) > 60)){
+validate26.errors = [{instancePath:instancePath+"/data/budget",schemaPath:"#/properties/data/properties/budget/maxLength",keyword:"maxLength",params:{limit: 60},message:"must NOT have more than 60 characters"}];
+return false;
+}
+else {
+if(data5.length < 2 && func1(data5) < 1){
+validate26.errors = [{instancePath:instancePath+"/data/budget",schemaPath:"#/properties/data/properties/budget/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern35.test(data5)){
+validate26.errors = [{instancePath:instancePath+"/data/budget",schemaPath:"#/properties/data/properties/budget/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]+(-[a-z0-9]+)*$"},message:"must match pattern \""+"^[a-z0-9]+(-[a-z0-9]+)*$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/budget",schemaPath:"#/properties/data/properties/budget/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data4.scope !== undefined){
+let data6 = data4.scope;
+const _errs13 = errors;
+if(errors === _errs13){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(Object.keys(data6).length > 1){
+validate26.errors = [{instancePath:instancePath+"/data/scope",schemaPath:"#/properties/data/properties/scope/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties"}];
+return false;
+}
+else {
+if(data6.keyId !== undefined){
+let data7 = data6.keyId;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data7 === "string"){
+if(data7.length > 36 && (data7.length > 72 || func1(data7) > 36)){
+validate26.errors = [{instancePath:instancePath+"/data/scope/keyId",schemaPath:"#/properties/data/properties/scope/properties/keyId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern36.test(data7)){
+validate26.errors = [{instancePath:instancePath+"/data/scope/keyId",schemaPath:"#/properties/data/properties/scope/properties/keyId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-z-]{1,36}$"},message:"must match pattern \""+"^[0-9a-z-]{1,36}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/scope/keyId",schemaPath:"#/properties/data/properties/scope/properties/keyId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid2 = _errs15 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data6.promptId !== undefined){
+let data8 = data6.promptId;
+const _errs17 = errors;
+if(errors === _errs17){
+if(typeof data8 === "string"){
+if(data8.length > 36 && (data8.length > 72 || func1(data8) > 36)){
+validate26.errors = [{instancePath:instancePath+"/data/scope/promptId",schemaPath:"#/properties/data/properties/scope/properties/promptId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data8)){
+validate26.errors = [{instancePath:instancePath+"/data/scope/promptId",schemaPath:"#/properties/data/properties/scope/properties/promptId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/scope/promptId",schemaPath:"#/properties/data/properties/scope/properties/promptId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid2 = _errs17 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data6.tag !== undefined){
+let data9 = data6.tag;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data9 === "string"){
+if(data9.length > 141 && (data9.length > 282 || func1(data9) > 141)){
+validate26.errors = [{instancePath:instancePath+"/data/scope/tag",schemaPath:"#/properties/data/properties/scope/properties/tag/maxLength",keyword:"maxLength",params:{limit: 141},message:"must NOT have more than 141 characters"}];
+return false;
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/scope/tag",schemaPath:"#/properties/data/properties/scope/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid2 = _errs19 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/scope",schemaPath:"#/properties/data/properties/scope/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid1 = _errs13 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data4.threshold !== undefined){
+let data10 = data4.threshold;
+const _errs21 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+validate26.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs21){
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 100 || isNaN(data10)){
+validate26.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data10 < 1 || isNaN(data10)){
+validate26.errors = [{instancePath:instancePath+"/data/threshold",schemaPath:"#/properties/data/properties/threshold/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid1 = _errs21 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data4.limit !== undefined){
+let data11 = data4.limit;
+const _errs23 = errors;
+if(errors === _errs23){
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+let missing2;
+if(((data11.amount === undefined) && (missing2 = "amount")) || ((data11.currency === undefined) && (missing2 = "currency"))){
+validate26.errors = [{instancePath:instancePath+"/data/limit",schemaPath:"#/properties/data/properties/limit/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data11.amount !== undefined){
+let data12 = data11.amount;
+const _errs25 = errors;
+if(errors === _errs25){
+if(typeof data12 === "string"){
+if(data12.length > 30 && (data12.length > 60 || func1(data12) > 30)){
+validate26.errors = [{instancePath:instancePath+"/data/limit/amount",schemaPath:"#/properties/data/properties/limit/properties/amount/maxLength",keyword:"maxLength",params:{limit: 30},message:"must NOT have more than 30 characters"}];
+return false;
+}
+else {
+if(!pattern38.test(data12)){
+validate26.errors = [{instancePath:instancePath+"/data/limit/amount",schemaPath:"#/properties/data/properties/limit/properties/amount/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9]\\d{0,15})(\\.\\d{1,9})?$"},message:"must match pattern \""+"^(0|[1-9]\\d{0,15})(\\.\\d{1,9})?$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/limit/amount",schemaPath:"#/properties/data/properties/limit/properties/amount/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid3 = _errs25 === errors;
+}
+else {
+var valid3 = true;
+}
+if(valid3){
+if(data11.currency !== undefined){
+let data13 = data11.currency;
+const _errs27 = errors;
+if("USD" !== data13){
+validate26.errors = [{instancePath:instancePath+"/data/limit/currency",schemaPath:"#/properties/data/properties/limit/properties/currency/const",keyword:"const",params:{allowedValue: "USD"},message:"must be equal to constant"}];
+return false;
+}
+if(errors === _errs27){
+if(typeof data13 === "string"){
+if(data13.length > 3 && (data13.length > 6 || func1(data13) > 3)){
+validate26.errors = [{instancePath:instancePath+"/data/limit/currency",schemaPath:"#/properties/data/properties/limit/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
+return false;
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/limit/currency",schemaPath:"#/properties/data/properties/limit/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid3 = _errs27 === errors;
+}
+else {
+var valid3 = true;
+}
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/limit",schemaPath:"#/properties/data/properties/limit/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid1 = _errs23 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data4.spent !== undefined){
+let data14 = data4.spent;
+const _errs29 = errors;
+if(errors === _errs29){
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+let missing3;
+if(((data14.amount === undefined) && (missing3 = "amount")) || ((data14.currency === undefined) && (missing3 = "currency"))){
+validate26.errors = [{instancePath:instancePath+"/data/spent",schemaPath:"#/properties/data/properties/spent/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"}];
+return false;
+}
+else {
+if(data14.amount !== undefined){
+let data15 = data14.amount;
+const _errs31 = errors;
+if(errors === _errs31){
+if(typeof data15 === "string"){
+if(data15.length > 30 && (data15.length > 60 || func1(data15) > 30)){
+validate26.errors = [{instancePath:instancePath+"/data/spent/amount",schemaPath:"#/properties/data/properties/spent/properties/amount/maxLength",keyword:"maxLength",params:{limit: 30},message:"must NOT have more than 30 characters"}];
+return false;
+}
+else {
+if(!pattern38.test(data15)){
+validate26.errors = [{instancePath:instancePath+"/data/spent/amount",schemaPath:"#/properties/data/properties/spent/properties/amount/pattern",keyword:"pattern",params:{pattern: "^(0|[1-9]\\d{0,15})(\\.\\d{1,9})?$"},message:"must match pattern \""+"^(0|[1-9]\\d{0,15})(\\.\\d{1,9})?$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/spent/amount",schemaPath:"#/properties/data/properties/spent/properties/amount/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid4 = _errs31 === errors;
+}
+else {
+var valid4 = true;
+}
+if(valid4){
+if(data14.currency !== undefined){
+let data16 = data14.currency;
+const _errs33 = errors;
+if("USD" !== data16){
+validate26.errors = [{instancePath:instancePath+"/data/spent/currency",schemaPath:"#/properties/data/properties/spent/properties/currency/const",keyword:"const",params:{allowedValue: "USD"},message:"must be equal to constant"}];
+return false;
+}
+if(errors === _errs33){
+if(typeof data16 === "string"){
+if(data16.length > 3 && (data16.length > 6 || func1(data16) > 3)){
+validate26.errors = [{instancePath:instancePath+"/data/spent/currency",schemaPath:"#/properties/data/properties/spent/properties/currency/maxLength",keyword:"maxLength",params:{limit: 3},message:"must NOT have more than 3 characters"}];
+return false;
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/spent/currency",schemaPath:"#/properties/data/properties/spent/properties/currency/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid4 = _errs33 === errors;
+}
+else {
+var valid4 = true;
+}
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/spent",schemaPath:"#/properties/data/properties/spent/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid1 = _errs29 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data4.since !== undefined){
+let data17 = data4.since;
+const _errs35 = errors;
+if(errors === _errs35){
+if(errors === _errs35){
+if(typeof data17 === "string"){
+if(data17.length > 24 && (data17.length > 48 || func1(data17) > 24)){
+validate26.errors = [{instancePath:instancePath+"/data/since",schemaPath:"#/properties/data/properties/since/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
+return false;
+}
+else {
+if(!(formats0.validate(data17))){
+validate26.errors = [{instancePath:instancePath+"/data/since",schemaPath:"#/properties/data/properties/since/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/since",schemaPath:"#/properties/data/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid1 = _errs35 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data4.resetsAt !== undefined){
+let data18 = data4.resetsAt;
+const _errs37 = errors;
+if(errors === _errs37){
+if(errors === _errs37){
+if(typeof data18 === "string"){
+if(data18.length > 24 && (data18.length > 48 || func1(data18) > 24)){
+validate26.errors = [{instancePath:instancePath+"/data/resetsAt",schemaPath:"#/properties/data/properties/resetsAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
+return false;
+}
+else {
+if(!(formats0.validate(data18))){
+validate26.errors = [{instancePath:instancePath+"/data/resetsAt",schemaPath:"#/properties/data/properties/resetsAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/data/resetsAt",schemaPath:"#/properties/data/properties/resetsAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid1 = _errs37 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+}
+}
 }
 else {
 validate26.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
@@ -2047,16 +2431,16 @@ var valid0 = true;
 }
 if(valid0){
 if(data.id !== undefined){
-let data5 = data.id;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data5 === "string"){
-if(data5.length > 36 && (data5.length > 72 || func1(data5) > 36)){
+let data19 = data.id;
+const _errs39 = errors;
+if(errors === _errs39){
+if(typeof data19 === "string"){
+if(data19.length > 36 && (data19.length > 72 || func1(data19) > 36)){
 validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data5)){
+if(!pattern4.test(data19)){
 validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
 return false;
 }
@@ -2067,7 +2451,7 @@ validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/i
 return false;
 }
 }
-var valid0 = _errs12 === errors;
+var valid0 = _errs39 === errors;
 }
 else {
 var valid0 = true;
@@ -2088,4 +2472,186 @@ validate26.errors = vErrors;
 return errors === 0;
 }
 validate26.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const TEST = validate27;
+const schema38 = {"title":"TestEvent","type":"object","description":"An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.","required":["type","targetUuid","targetId","createdAt","data","id"],"properties":{"type":{"type":"string","description":"Always `TEST`.","const":"TEST","examples":["TEST"]},"targetUuid":{"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]},"targetId":{"title":"IntegrationId","type":"string","description":"Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95"]},"createdAt":{"title":"EventTime","type":"string","description":"When the event was created, in UTC with milliseconds. Deliveries can arrive in another order.","format":"date-time","maxLength":24,"examples":["2026-11-06T12:31:08.214Z"]},"data":{"type":"object","title":"TestEventData","description":"No fields. Later releases may add fields.","additionalProperties":true,"examples":[{}]},"id":{"title":"EventId","type":"string","description":"Id of an event. Each attempt of each of its deliveries sends it as `webhook-id`.","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","maxLength":36,"examples":["2f9a7c54-8e01-4d63-b7a2-5c1d0e9f8b36"]}},"examples":[{"type":"TEST","targetUuid":"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95","targetId":"f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95","createdAt":"2026-11-06T08:30:00.000Z","data":{},"id":"90c5e1d7-3b28-4f6a-8d14-a7f2b6e09c53"}],"$id":"TEST"};
+
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="TEST" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate27.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.type === undefined) && (missing0 = "type")) || ((data.targetUuid === undefined) && (missing0 = "targetUuid"))) || ((data.targetId === undefined) && (missing0 = "targetId"))) || ((data.createdAt === undefined) && (missing0 = "createdAt"))) || ((data.data === undefined) && (missing0 = "data"))) || ((data.id === undefined) && (missing0 = "id"))){
+validate27.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate27.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("TEST" !== data0){
+validate27.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "TEST"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.targetUuid !== undefined){
+let data1 = data.targetUuid;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(data1.length > 36 && (data1.length > 72 || func1(data1) > 36)){
+validate27.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data1)){
+validate27.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/targetUuid",schemaPath:"#/properties/targetUuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.targetId !== undefined){
+let data2 = data.targetId;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(data2.length > 36 && (data2.length > 72 || func1(data2) > 36)){
+validate27.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate27.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/targetId",schemaPath:"#/properties/targetId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.createdAt !== undefined){
+let data3 = data.createdAt;
+const _errs7 = errors;
+if(errors === _errs7){
+if(errors === _errs7){
+if(typeof data3 === "string"){
+if(data3.length > 24 && (data3.length > 48 || func1(data3) > 24)){
+validate27.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"}];
+return false;
+}
+else {
+if(!(formats0.validate(data3))){
+validate27.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/createdAt",schemaPath:"#/properties/createdAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+let data4 = data.data;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data5 = data.id;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data5 === "string"){
+if(data5.length > 36 && (data5.length > 72 || func1(data5) > 36)){
+validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/maxLength",keyword:"maxLength",params:{limit: 36},message:"must NOT have more than 36 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data5)){
+validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"},message:"must match pattern \""+"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate27.errors = vErrors;
+return errors === 0;
+}
+validate27.evaluated = {"props":{"type":true,"targetUuid":true,"targetId":true,"createdAt":true,"data":true,"id":true},"dynamicProps":false,"dynamicItems":false};
 

@@ -7,6 +7,7 @@ import orderCanceledSchema from './event-schemas/ORDER_CANCELED.json' with { typ
 import productUpdatedSchema from './event-schemas/PRODUCT_UPDATED.json' with { type: 'json' };
 import categoryUpdatedSchema from './event-schemas/CATEGORY_UPDATED.json' with { type: 'json' };
 import fiscalDayEndSchema from './event-schemas/FISCAL_DAY_END.json' with { type: 'json' };
+import budgetThresholdReachedSchema from './event-schemas/BUDGET_THRESHOLD_REACHED.json' with { type: 'json' };
 import testEventSchema from './event-schemas/TEST.json' with { type: 'json' };
 
 export type paths = Record<string, never>;
@@ -340,6 +341,90 @@ export interface components {
             id: components["schemas"]["EventId"];
         };
         /**
+         * BudgetId
+         * @description Id of the budget. It gets another one when its scope, its period or its time zone changes, because it then begins anew.
+         * @example 5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65
+         */
+        BudgetId: string;
+        /**
+         * BudgetName
+         * @description Name of the budget. It is part of its path, and never changes.
+         * @example checkout
+         */
+        BudgetName: string;
+        /**
+         * PromptId
+         * @description The server sets it; it never changes.
+         * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
+         */
+        PromptId: string;
+        /**
+         * CostAmount
+         * @description The amount, as decimal digits with up to nine decimals.
+         * @example 0.0000464
+         */
+        CostAmount: string;
+        /**
+         * PriceCurrency
+         * @description Always `USD`. Providers have their prices in US dollars.
+         * @example USD
+         * @constant
+         */
+        PriceCurrency: "USD";
+        /**
+         * Cost
+         * @description A sum of costs, as far as they are known.
+         * @example {
+         *       "amount": "0.0044544",
+         *       "currency": "USD"
+         *     }
+         */
+        Cost: {
+            amount: components["schemas"]["CostAmount"];
+            currency: components["schemas"]["PriceCurrency"];
+        };
+        /**
+         * BudgetThresholdReached
+         * @description A part of a budget has been spent.
+         * @example {
+         *       "type": "BUDGET_THRESHOLD_REACHED",
+         *       "targetUuid": "5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65",
+         *       "targetId": "5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65",
+         *       "createdAt": "2026-11-19T10:04:27.902Z",
+         *       "data": {
+         *         "budget": "checkout",
+         *         "scope": {
+         *           "tag": "team=checkout"
+         *         },
+         *         "threshold": 80,
+         *         "limit": {
+         *           "amount": "50",
+         *           "currency": "USD"
+         *         },
+         *         "spent": {
+         *           "amount": "40.0021",
+         *           "currency": "USD"
+         *         },
+         *         "since": "2026-10-31T23:00:00.000Z",
+         *         "resetsAt": "2026-11-30T23:00:00.000Z"
+         *       },
+         *       "id": "e8f3b61d-25c7-4a90-8d1e-6b4f0a97c352"
+         *     }
+         */
+        BudgetThresholdReached: {
+            /**
+             * @description Always `BUDGET_THRESHOLD_REACHED`.
+             * @example BUDGET_THRESHOLD_REACHED
+             * @constant
+             */
+            type: "BUDGET_THRESHOLD_REACHED";
+            targetUuid: components["schemas"]["BudgetId"];
+            targetId: components["schemas"]["BudgetId"];
+            createdAt: components["schemas"]["EventTime"];
+            data: components["schemas"]["BudgetThresholdReachedData"];
+            id: components["schemas"]["EventId"];
+        };
+        /**
          * IntegrationId
          * @description Id of an integration. Each delivery sends it as `X-Service-Application-ID`. The server sets it; it never changes.
          * @example f4d81b36-a05c-4e72-9b18-7c3e2d6f0a95
@@ -529,6 +614,70 @@ export interface components {
             locationId: components["schemas"]["EventLocationId"];
         };
         /**
+         * BudgetThresholdScope
+         * @description The calls that count: those of an API key and of the keys that it led to, those of a prompt, or those with a tag that is bound to an API key. Without a member, all calls.
+         * @example {
+         *       "tag": "team=checkout"
+         *     }
+         */
+        BudgetThresholdScope: {
+            /**
+             * @description Id of an API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            keyId?: string;
+            promptId?: components["schemas"]["PromptId"];
+            /**
+             * @description A tag in `limits.tags` of API keys, as `name=value`.
+             * @example team=checkout
+             */
+            tag?: string;
+        };
+        /**
+         * BudgetThresholdReachedData
+         * @description The budget, and what is spent of it in the period.
+         * @example {
+         *       "budget": "checkout",
+         *       "scope": {
+         *         "tag": "team=checkout"
+         *       },
+         *       "threshold": 80,
+         *       "limit": {
+         *         "amount": "50",
+         *         "currency": "USD"
+         *       },
+         *       "spent": {
+         *         "amount": "40.0021",
+         *         "currency": "USD"
+         *       },
+         *       "since": "2026-10-31T23:00:00.000Z",
+         *       "resetsAt": "2026-11-30T23:00:00.000Z"
+         *     }
+         */
+        BudgetThresholdReachedData: {
+            budget: components["schemas"]["BudgetName"];
+            scope: components["schemas"]["BudgetThresholdScope"];
+            /**
+             * @description The part of the limit that has been spent, in percent, as the budget has it in its `thresholds`.
+             * @example 80
+             */
+            threshold: number;
+            limit: components["schemas"]["Cost"];
+            spent: components["schemas"]["Cost"];
+            /**
+             * Format: date-time
+             * @description When the period began.
+             * @example 2026-10-31T23:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When the next period begins. Absent if there is none.
+             * @example 2026-11-30T23:00:00.000Z
+             */
+            resetsAt?: string;
+        };
+        /**
          * TestEventData
          * @description No fields. Later releases may add fields.
          * @example {}
@@ -554,6 +703,7 @@ export interface EventPayloads {
   readonly PRODUCT_UPDATED: components['schemas']['ProductUpdated'];
   readonly CATEGORY_UPDATED: components['schemas']['CategoryUpdated'];
   readonly FISCAL_DAY_END: components['schemas']['FiscalDayEnd'];
+  readonly BUDGET_THRESHOLD_REACHED: components['schemas']['BudgetThresholdReached'];
   readonly TEST: components['schemas']['TestEvent'];
 }
 
@@ -600,6 +750,12 @@ export const eventCatalog = {
     schema: fiscalDayEndSchema,
     example: {"type":"FISCAL_DAY_END","targetUuid":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","targetId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753","createdAt":"2026-11-07T03:00:00.000Z","data":{"fiscalDay":"2026-11-06","orderCount":148,"total":231642,"currency":"EUR","locationName":"Canal Café","locationId":"3b8e5d1c-7a42-4f96-9c0d-2e6f81b4a753"},"id":"7ad95c13-e804-4f6b-b2d7-9c60f1e835a4"},
   },
+  BUDGET_THRESHOLD_REACHED: {
+    description: "A part of a budget has been spent.",
+    subscribable: true,
+    schema: budgetThresholdReachedSchema,
+    example: {"type":"BUDGET_THRESHOLD_REACHED","targetUuid":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","targetId":"5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65","createdAt":"2026-11-19T10:04:27.902Z","data":{"budget":"checkout","scope":{"tag":"team=checkout"},"threshold":80,"limit":{"amount":"50","currency":"USD"},"spent":{"amount":"40.0021","currency":"USD"},"since":"2026-10-31T23:00:00.000Z","resetsAt":"2026-11-30T23:00:00.000Z"},"id":"e8f3b61d-25c7-4a90-8d1e-6b4f0a97c352"},
+  },
   TEST: {
     description: "Someone tests the integration.",
     subscribable: false,
@@ -615,4 +771,4 @@ export const eventCatalog = {
   };
 };
 
-export const eventTypes = ["ORDER_PLACED", "ORDER_COMPLETED", "ORDER_CANCELED", "PRODUCT_UPDATED", "CATEGORY_UPDATED", "FISCAL_DAY_END", "TEST"] as const satisfies readonly EventType[];
+export const eventTypes = ["ORDER_PLACED", "ORDER_COMPLETED", "ORDER_CANCELED", "PRODUCT_UPDATED", "CATEGORY_UPDATED", "FISCAL_DAY_END", "BUDGET_THRESHOLD_REACHED", "TEST"] as const satisfies readonly EventType[];

@@ -126,6 +126,7 @@ export const operationTable = {
       "not-acceptable",
       "request-timeout",
       "slug-taken",
+      "alias-taken",
       "idempotency-key-in-use",
       "content-too-large",
       "unsupported-media-type",
@@ -134,6 +135,99 @@ export const operationTable = {
       "invalid-schema",
       "invalid-provider-option",
       "idempotency-key-reused",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "exportPrompts": {
+    "method": "GET",
+    "path": "/api/v1/prompts/export",
+    "scope": "prompts:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "after_slug",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "versions",
+        "in": "query",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/jsonl",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "importPrompts": {
+    "method": "POST",
+    "path": "/api/v1/prompts/import",
+    "scope": "prompts:write",
+    "needsKey": true,
+    "parameters": [],
+    "body": "required",
+    "bodyLimit": 20971520,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "beyond-limits",
+      "not-acceptable",
+      "request-timeout",
+      "edit-conflict",
+      "content-too-large",
+      "unsupported-media-type",
+      "import-refused",
       "rate-limited",
       "too-much-in-progress",
       "too-much-kept",
@@ -242,6 +336,7 @@ export const operationTable = {
       "not-acceptable",
       "request-timeout",
       "slug-taken",
+      "alias-taken",
       "edit-conflict",
       "precondition-failed",
       "content-too-large",
@@ -868,6 +963,7 @@ export const operationTable = {
       "200": "application/json",
       "400": "application/problem+json",
       "401": "application/problem+json",
+      "402": "application/problem+json",
       "403": "application/problem+json",
       "404": "application/problem+json",
       "406": "application/problem+json",
@@ -889,6 +985,8 @@ export const operationTable = {
       "malformed-body",
       "invalid-request",
       "unauthenticated",
+      "budget-exceeded",
+      "cost-unknown",
       "insufficient-scope",
       "beyond-limits",
       "prompt-not-found",
@@ -1569,6 +1667,154 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "getInvocationContent": {
+    "method": "GET",
+    "path": "/api/v1/invocations/{id}/content",
+    "scope": "invocations:content",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "invocation-not-found",
+      "invocation-content-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "secret-unreadable",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "deleteInvocationContent": {
+    "method": "DELETE",
+    "path": "/api/v1/invocations/{id}/content",
+    "scope": "invocations:content",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "invocation-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "createInvocationFeedback": {
+    "method": "POST",
+    "path": "/api/v1/invocations/{id}/feedback",
+    "scope": "prompts:invoke",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 1048576,
+    "responses": {
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "invocation-not-found",
+      "not-acceptable",
+      "request-timeout",
+      "idempotency-key-in-use",
+      "content-too-large",
+      "unsupported-media-type",
+      "idempotency-key-reused",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "listAuditLog": {
     "method": "GET",
     "path": "/api/v1/audit-log",
@@ -1938,6 +2184,221 @@ export const operationTable = {
       "overloaded"
     ]
   },
+  "listBudgets": {
+    "method": "GET",
+    "path": "/api/v1/budgets",
+    "scope": "budgets:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      },
+      {
+        "name": "after",
+        "in": "query",
+        "type": "string",
+        "required": false
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "getBudget": {
+    "method": "GET",
+    "path": "/api/v1/budgets/{name}",
+    "scope": "budgets:read",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-None-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "304": null,
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "budget-not-found",
+      "not-acceptable",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "setBudget": {
+    "method": "PUT",
+    "path": "/api/v1/budgets/{name}",
+    "scope": "budgets:write",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "required",
+    "bodyLimit": 1048576,
+    "responses": {
+      "200": "application/json",
+      "201": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "406": "application/problem+json",
+      "408": "application/problem+json",
+      "409": "application/problem+json",
+      "412": "application/problem+json",
+      "413": "application/problem+json",
+      "415": "application/problem+json",
+      "422": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "malformed-body",
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "not-acceptable",
+      "request-timeout",
+      "too-many-budgets",
+      "precondition-failed",
+      "content-too-large",
+      "unsupported-media-type",
+      "unknown-timezone",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
+  "deleteBudget": {
+    "method": "DELETE",
+    "path": "/api/v1/budgets/{name}",
+    "scope": "budgets:write",
+    "needsKey": true,
+    "parameters": [
+      {
+        "name": "name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "If-Match",
+        "in": "header",
+        "type": "string",
+        "required": false
+      }
+    ],
+    "body": "none",
+    "bodyLimit": 0,
+    "responses": {
+      "200": "application/json",
+      "400": "application/problem+json",
+      "401": "application/problem+json",
+      "403": "application/problem+json",
+      "404": "application/problem+json",
+      "406": "application/problem+json",
+      "412": "application/problem+json",
+      "429": "application/problem+json",
+      "500": "application/problem+json",
+      "503": "application/problem+json"
+    },
+    "otherMedia": [],
+    "problems": [
+      "invalid-request",
+      "unauthenticated",
+      "insufficient-scope",
+      "budget-not-found",
+      "not-acceptable",
+      "precondition-failed",
+      "rate-limited",
+      "too-much-in-progress",
+      "too-much-kept",
+      "internal-error",
+      "database-unavailable",
+      "storage-full",
+      "shutting-down",
+      "overloaded"
+    ]
+  },
   "getCosts": {
     "method": "GET",
     "path": "/api/v1/costs",
@@ -2048,6 +2509,7 @@ export const operationTable = {
       "200": "application/json",
       "400": "application/json",
       "401": "application/json",
+      "402": "application/json",
       "403": "application/json",
       "404": "application/json",
       "406": "application/json",
@@ -2069,6 +2531,8 @@ export const operationTable = {
       "invalid-request",
       "conflicting-members",
       "unauthenticated",
+      "budget-exceeded",
+      "cost-unknown",
       "insufficient-scope",
       "beyond-limits",
       "model-not-found",
@@ -2130,6 +2594,7 @@ export const operationTable = {
       "200": "application/json",
       "400": "application/json",
       "401": "application/json",
+      "402": "application/json",
       "403": "application/json",
       "404": "application/json",
       "406": "application/json",
@@ -2151,6 +2616,8 @@ export const operationTable = {
       "invalid-request",
       "conflicting-members",
       "unauthenticated",
+      "budget-exceeded",
+      "cost-unknown",
       "insufficient-scope",
       "beyond-limits",
       "model-not-found",
@@ -5297,4 +5764,4 @@ export const operationTable = {
 export type OperationId = keyof typeof operationTable;
 
 /** What an API key may be allowed to do. */
-export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'invocations:read' | 'audit:read' | 'keys:manage' | 'metrics:read' | 'prices:read' | 'prices:write';
+export type Scope = 'prompts:read' | 'prompts:write' | 'prompts:release' | 'prompts:invoke' | 'providers:invoke' | 'orders:read' | 'orders:write' | 'catalog:read' | 'catalog:write' | 'integrations:read' | 'integrations:manage' | 'invocations:read' | 'invocations:content' | 'audit:read' | 'keys:manage' | 'metrics:read' | 'prices:read' | 'prices:write' | 'budgets:read' | 'budgets:write';

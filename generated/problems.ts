@@ -22,6 +22,14 @@ export const problems = {
     "status": 401,
     "title": "Not authenticated"
   },
+  "budget-exceeded": {
+    "status": 402,
+    "title": "Budget exceeded"
+  },
+  "cost-unknown": {
+    "status": 402,
+    "title": "Cost unknown"
+  },
   "insufficient-scope": {
     "status": 403,
     "title": "Insufficient scope"
@@ -65,6 +73,10 @@ export const problems = {
   "invocation-not-found": {
     "status": 404,
     "title": "Invocation not found"
+  },
+  "invocation-content-not-found": {
+    "status": 404,
+    "title": "Content of the invocation not found"
   },
   "api-key-not-found": {
     "status": 404,
@@ -126,6 +138,14 @@ export const problems = {
     "status": 409,
     "title": "Slug taken"
   },
+  "alias-taken": {
+    "status": 409,
+    "title": "Alias taken"
+  },
+  "import-refused": {
+    "status": 422,
+    "title": "Import refused"
+  },
   "idempotency-key-in-use": {
     "status": 409,
     "title": "Idempotency key in use"
@@ -142,6 +162,10 @@ export const problems = {
     "status": 409,
     "title": "Edit conflict"
   },
+  "budget-not-found": {
+    "status": 404,
+    "title": "Budget not found"
+  },
   "price-not-found": {
     "status": 404,
     "title": "Price not found"
@@ -149,6 +173,10 @@ export const problems = {
   "too-many-prices": {
     "status": 409,
     "title": "Too many prices"
+  },
+  "too-many-budgets": {
+    "status": 409,
+    "title": "Too many budgets"
   },
   "too-many-labels": {
     "status": 409,

@@ -19,6 +19,8 @@ export interface EventPayloads {
   readonly CATEGORY_UPDATED: Schemas['CategoryUpdated'];
   /** The fiscal day has ended at a location. */
   readonly FISCAL_DAY_END: Schemas['FiscalDayEnd'];
+  /** A part of a budget has been spent. */
+  readonly BUDGET_THRESHOLD_REACHED: Schemas['BudgetThresholdReached'];
   /** Someone tests the integration. */
   readonly TEST: Schemas['TestEvent'];
 }

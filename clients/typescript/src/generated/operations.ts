@@ -27,6 +27,8 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
   prompts: {
     list: { method: 'GET', path: '/api/v1/prompts', input: 'query', page: true },
     create: { method: 'POST', path: '/api/v1/prompts', input: 'body', key: true },
+    export: { method: 'GET', path: '/api/v1/prompts/export', input: 'query', text: true },
+    import: { method: 'POST', path: '/api/v1/prompts/import', input: 'body', repeatable: true },
     get: { method: 'GET', path: '/api/v1/prompts/{slugOrId}' },
     update: { method: 'PUT', path: '/api/v1/prompts/{slugOrId}', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/prompts/{slugOrId}' },
@@ -57,6 +59,9 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     list: { method: 'GET', path: '/api/v1/invocations', input: 'query', page: true },
     export: { method: 'GET', path: '/api/v1/invocations/export', input: 'query', text: true },
     get: { method: 'GET', path: '/api/v1/invocations/{id}' },
+    getContent: { method: 'GET', path: '/api/v1/invocations/{id}/content' },
+    deleteContent: { method: 'DELETE', path: '/api/v1/invocations/{id}/content' },
+    createFeedback: { method: 'POST', path: '/api/v1/invocations/{id}/feedback', input: 'body', key: true },
   },
   auditLog: {
     list: { method: 'GET', path: '/api/v1/audit-log', input: 'query', page: true },
@@ -69,6 +74,12 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
     get: { method: 'GET', path: '/api/v1/prices/{provider}/{model}' },
     set: { method: 'PUT', path: '/api/v1/prices/{provider}/{model}', input: 'body' },
     delete: { method: 'DELETE', path: '/api/v1/prices/{provider}/{model}' },
+  },
+  budgets: {
+    list: { method: 'GET', path: '/api/v1/budgets', input: 'query', page: true },
+    get: { method: 'GET', path: '/api/v1/budgets/{name}' },
+    set: { method: 'PUT', path: '/api/v1/budgets/{name}', input: 'body' },
+    delete: { method: 'DELETE', path: '/api/v1/budgets/{name}' },
   },
   costs: {
     get: { method: 'GET', path: '/api/v1/costs', input: 'query' },
@@ -160,6 +171,8 @@ export const operationTable: Readonly<Record<string, Readonly<Record<string, Ope
 export type OperationName =
   | 'prompts.list'
   | 'prompts.create'
+  | 'prompts.export'
+  | 'prompts.import'
   | 'prompts.get'
   | 'prompts.update'
   | 'prompts.delete'
@@ -182,12 +195,19 @@ export type OperationName =
   | 'invocations.list'
   | 'invocations.export'
   | 'invocations.get'
+  | 'invocations.getContent'
+  | 'invocations.deleteContent'
+  | 'invocations.createFeedback'
   | 'auditLog.list'
   | 'providers.list'
   | 'prices.list'
   | 'prices.get'
   | 'prices.set'
   | 'prices.delete'
+  | 'budgets.list'
+  | 'budgets.get'
+  | 'budgets.set'
+  | 'budgets.delete'
   | 'costs.get'
   | 'locations.list'
   | 'locations.create'

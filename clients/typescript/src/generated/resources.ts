@@ -39,16 +39,51 @@ export interface PromptsResource {
    * `unknown-provider`. A known provider is accepted even if it is not configured;
    * an invocation checks this. The model is not checked.
    *
-   * @throws {ProblemError} `slug-taken` (409), `idempotency-key-in-use` (409), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `idempotency-key-reused` (422)
+   * @throws {ProblemError} `slug-taken` (409), `alias-taken` (409), `idempotency-key-in-use` (409), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `idempotency-key-reused` (422)
    */
   create(body: Schemas['PromptCreate'], options?: CallOptions<'createPrompt'>): Call<Schemas['Prompt']>;
+
+  /**
+   * Export prompts.
+   *
+   * Returns all prompts with their versions and labels as JSON Lines, a `PromptExport` in each line, ordered by slug. An
+   * import takes them. Exported again after that, they are equal byte for byte.
+   *
+   * If the answer breaks off, send the `slug` of the last line as `after_slug` to continue. A key that is limited to some
+   * prompts gets only these.
+   */
+  export(query?: Query<'exportPrompts'>, options?: CallOptions<'exportPrompts'>): Call<operations['exportPrompts']['responses'][200]['content']['application/jsonl']>;
+
+  /**
+   * Import prompts.
+   *
+   * Stores prompts of an export, with their versions, labels and aliases. With `dry_run`, nothing is stored: the answer
+   * says what would become of each prompt, and names what does not fit.
+   *
+   * All prompts of a request are checked first, as when they are created. If one of them cannot be imported, none is, and
+   * `errors` of the problem names the places. Send up to 100 prompts, 2,000 versions and 20 MiB in a request, and more
+   * prompts in several requests. A request can be repeated: what is stored already does not change, and what was
+   * interrupted continues.
+   *
+   * A stored prompt of the same slug is
+   *
+   * - `unchanged` if its current content, name, description and test settings are those that are sent,
+   * - continued if its versions are the first of those that are sent: the rest is added,
+   * - otherwise treated as `conflicts` says.
+   *
+   * Versions are numbered from 1 in the order in which they are sent. Labels are set where there is none of this name; a
+   * label that exists is never moved. To set labels, the key also needs the scope `prompts:release`. Aliases are added.
+   *
+   * @throws {ProblemError} `edit-conflict` (409), `import-refused` (422)
+   */
+  import(body: Schemas['PromptImport'], options?: CallOptions<'importPrompts'>): Call<Schemas['PromptImportResult']>;
 
   /**
    * Get a prompt.
    *
    * Returns one prompt with its current content. For earlier content, get a version.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404)
    */
   get(slugOrId: string, options?: CallOptions<'getPrompt'> & { ifNoneMatch?: undefined }): Call<Schemas['Prompt']>;
@@ -57,7 +92,7 @@ export interface PromptsResource {
    *
    * Returns one prompt with its current content. For earlier content, get a version.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404)
    */
   get(slugOrId: string, options: CallOptions<'getPrompt'>): Call<Schemas['Prompt'] | undefined>;
@@ -78,8 +113,8 @@ export interface PromptsResource {
    *
    * Send `If-Match` with the `ETag` of your copy, so that you do not overwrite a change that you have not seen.
    *
-   * @param slugOrId The prompt's slug or its id.
-   * @throws {ProblemError} `prompt-not-found` (404), `slug-taken` (409), `edit-conflict` (409), `precondition-failed` (412), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `read-only-field` (422)
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @throws {ProblemError} `prompt-not-found` (404), `slug-taken` (409), `alias-taken` (409), `edit-conflict` (409), `precondition-failed` (412), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `read-only-field` (422)
    */
   update(slugOrId: string, body: Schemas['PromptUpdate'], options?: CallOptions<'updatePrompt'>): Call<Schemas['Prompt']>;
 
@@ -89,7 +124,7 @@ export interface PromptsResource {
    * Deletes the prompt, all its versions, its labels with their history, and all its test runs with their results,
    * permanently. If the request is interrupted, repeat it; it continues where it stopped.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404), `edit-conflict` (409), `precondition-failed` (412)
    */
   delete(slugOrId: string, options?: CallOptions<'deletePrompt'>): Call<Schemas['Confirmation']>;
@@ -124,8 +159,8 @@ export interface PromptsResource {
    *
    * With `"stream": true` the answer is a stream of Server-Sent Events: [Stream answers](/docs#/stream-answers).
    *
-   * @param slugOrId The prompt's slug or its id.
-   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @throws {ProblemError} `budget-exceeded` (402), `cost-unknown` (402), `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
    */
   invoke: InvokeMethod;
 
@@ -134,8 +169,8 @@ export interface PromptsResource {
    *
    * The request is that of `prompts.invoke`. It is sent when you begin to read.
    *
-   * @param slugOrId The prompt's slug or its id.
-   * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
+   * @throws {ProblemError} `budget-exceeded` (402), `cost-unknown` (402), `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422), `provider-failed` (502), `provider-timeout` (502), `provider-refused-credentials` (502), `provider-rate-limited` (502), `provider-bad-answer` (502), `not-cached` (504)
    */
   stream: StreamMethod;
 
@@ -147,7 +182,7 @@ export interface PromptsResource {
    * Members whose form a provider needs to be another are in `rewritten`. The service makes the same checks as for an invocation, in the same order, and needs the same scopes. What a provider
    * cannot do is listed in `unsupported` instead of refused. `stream` has no effect.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `inconsistent-content` (422), `invalid-schema` (422), `invalid-provider-option` (422), `image-not-allowed` (422), `provider-not-configured` (422), `no-provider-selected` (422), `rendered-prompt-too-large` (422)
    */
   render: RenderMethod;
@@ -156,13 +191,13 @@ export interface PromptsResource {
    * Get the statistics of a prompt.
    *
    * Returns the invocations of a prompt in the last hour or day, in total and by version: how many failed or were
-   * answered from the cache, their tokens, and their mean latency.
+   * answered from the cache, their tokens, their mean latency, and the feedback on them.
    *
    * Processes count in memory and write their counts every few seconds, so the numbers can be some seconds old. While
    * hundreds of prompts are invoked, they can be a minute old. A process that is killed loses the counts of its last
    * seconds: use statistics to see how the service is doing, not to bill.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404)
    */
   getStatistics(slugOrId: string, query?: Query<'getPromptStatistics'>, options?: CallOptions<'getPromptStatistics'>): Call<Schemas['PromptStatistics']>;
@@ -178,7 +213,7 @@ export interface PromptVersionsResource {
    *
    * Lists the prompt's versions, the newest first.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404)
    */
   list(slugOrId: string, query?: Query<'listPromptVersions'>, options?: CallOptions<'listPromptVersions'>): ListCall<Schemas['PromptVersionPage']>;
@@ -188,7 +223,7 @@ export interface PromptVersionsResource {
    *
    * Returns the content that the prompt had in one version.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param version Number of the version.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404)
    */
@@ -198,7 +233,7 @@ export interface PromptVersionsResource {
    *
    * Returns the content that the prompt had in one version.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param version Number of the version.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404)
    */
@@ -211,7 +246,7 @@ export interface PromptVersionsResource {
    * already the same, no version is created. The request has no body. `If-Match` takes an `ETag` of the prompt. The
    * provider selection is restored without a check.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param version Number of the version.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `edit-conflict` (409), `precondition-failed` (412)
    */
@@ -229,7 +264,7 @@ export interface LabelsResource {
    *
    * Lists the labels of a prompt by name. A prompt has at most 20.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404)
    */
   list(slugOrId: string, query?: Query<'listLabels'>, options?: CallOptions<'listLabels'>): ListCall<Schemas['LabelPage']>;
@@ -239,7 +274,7 @@ export interface LabelsResource {
    *
    * Returns the version that a label names, and who moved the label there. Its `ETag` is for the next move.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
    * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404)
    */
@@ -249,7 +284,7 @@ export interface LabelsResource {
    *
    * Returns the version that a label names, and who moved the label there. Its `ETag` is for the next move.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
    * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404)
    */
@@ -272,7 +307,7 @@ export interface LabelsResource {
    * The scope `prompts:release` is not part of `prompts:write`: those who edit a prompt need not be those who release
    * it. A prompt has at most 20 labels.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `too-many-labels` (409), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
    */
@@ -286,7 +321,7 @@ export interface LabelsResource {
    *
    * Send the `ETag` of the label as `If-Match`. Without it, the answer is 428 `precondition-required`.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
    * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404), `edit-conflict` (409), `precondition-failed` (412), `precondition-required` (428)
    */
@@ -298,7 +333,7 @@ export interface LabelsResource {
    * Lists which versions the label has named, the latest first: its creation, each move, and deletions. It also works
    * for a label that was deleted. The history is deleted with the prompt.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @param label Name of the label.
    * @throws {ProblemError} `prompt-not-found` (404), `label-not-found` (404)
    */
@@ -329,7 +364,7 @@ export interface TestRunsResource {
    * contains it. Provider calls are never repeated. If the service crashes during a test run, a repetition with the same
    * `Idempotency-Key` gets 409 `test-run-not-stored`, and the key can then start a new test run.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404), `version-not-found` (404), `idempotency-key-in-use` (409), `test-run-not-stored` (409), `unknown-label` (422), `missing-variables` (422), `unknown-variables` (422), `unknown-provider` (422), `provider-not-configured` (422), `image-not-allowed` (422), `unsupported-by-provider` (422), `rendered-prompt-too-large` (422), `idempotency-key-reused` (422)
    */
   create: CreateTestRunMethod;
@@ -339,7 +374,7 @@ export interface TestRunsResource {
    *
    * Lists the prompt's test runs without their results, the newest first.
    *
-   * @param slugOrId The prompt's slug or its id.
+   * @param slugOrId The prompt's slug, its id or one of its aliases.
    * @throws {ProblemError} `prompt-not-found` (404)
    */
   list(slugOrId: string, query?: Query<'listTestRuns'>, options?: CallOptions<'listTestRuns'>): ListCall<Schemas['TestRunPage']>;
@@ -389,7 +424,8 @@ export interface TestRunsResource {
 
 /**
  * The invocation log has a record of each invocation: of a prompt, of OpenAI's API, or of a test run. It says who
- * invoked what, which providers were called, and how many tokens they used.
+ * invoked what, which providers were called, and how many tokens they used. The texts of request and answer are kept
+ * apart from it, only if the operator asks for this.
  */
 export interface InvocationsResource {
   /**
@@ -426,18 +462,55 @@ export interface InvocationsResource {
    * @throws {ProblemError} `invocation-not-found` (404)
    */
   get(id: string, options?: CallOptions<'getInvocation'>): Call<Schemas['Invocation']>;
+
+  /**
+   * Get the content of an invocation.
+   *
+   * Returns what was sent to the provider and what it answered, if `INVOCATION_CONTENT` and the prompt allow to keep it;
+   * see [Invocation log](/docs#/invocation-log). Each reading is recorded in the audit log before the content is sent.
+   *
+   * @param id Id of the invocation.
+   * @throws {ProblemError} `invocation-not-found` (404), `invocation-content-not-found` (404)
+   */
+  getContent(id: string, options?: CallOptions<'getInvocationContent'>): Call<Schemas['KeptContent']>;
+
+  /**
+   * Erase the content of an invocation.
+   *
+   * Erases what the service keeps of a person in one invocation: the key with which the content is encrypted and the
+   * content itself, the tags of the record, and the comments of its feedback. What was called and what it cost stays, and
+   * so do sums of costs by tag. It also succeeds if there is nothing to erase.
+   *
+   * @param id Id of the invocation.
+   * @throws {ProblemError} `invocation-not-found` (404)
+   */
+  deleteContent(id: string, options?: CallOptions<'deleteInvocationContent'>): Call<Schemas['Confirmation']>;
+
+  /**
+   * Give feedback on an invocation.
+   *
+   * Stores how good the answer of an invocation was. `X-Invocation-Id` of the answer is its id. `getInvocation` returns
+   * the feedback, and the statistics of the prompt count it by version. It is kept as long as the record.
+   *
+   * Any key with this scope that may use the prompt can give feedback, not only the one that invoked it.
+   *
+   * @param id Id of the invocation.
+   * @throws {ProblemError} `invocation-not-found` (404), `idempotency-key-in-use` (409), `idempotency-key-reused` (422)
+   */
+  createFeedback(id: string, body: Schemas['InvocationFeedbackCreate'], options?: CallOptions<'createInvocationFeedback'>): Call<Schemas['InvocationFeedback']>;
 }
 
 /**
  * The audit log has a record of each change of a prompt, label, price, integration, location, category, product or API
- * key, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
+ * key, of each reading of the content of an invocation, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
  */
 export interface AuditLogResource {
   /**
    * List the audit log.
    *
-   * Lists who changed what, the newest first: a record for each request that changed a prompt, label, price, integration,
-   * location, category, product or API key, or that signed in or out. A change is in the list as soon as it is answered.
+   * Lists who changed what, the newest first: a record for each request that changed a prompt, label, price, budget,
+   * integration, location, category, product or API key, that read or erased the content of an invocation, or that signed
+   * in or out. A change is in the list as soon as it is answered.
    * See [Audit log](/docs#/audit-log). `since` and `until` filter by `created_at`.
    */
   list(query?: Query<'listAuditLog'>, options?: CallOptions<'listAuditLog'>): ListCall<Schemas['AuditLogPage']>;
@@ -530,6 +603,64 @@ export interface PricesResource {
    * @throws {ProblemError} `price-not-found` (404), `precondition-failed` (412)
    */
   delete(provider: string, model: string, options?: CallOptions<'deletePrice'>): Call<Schemas['Confirmation']>;
+}
+
+/**
+ * What may be spent in a day, a week or a month: in all, by an API key, by a prompt or by a tag. A call that could
+ * exceed a budget is not made. See [Budgets](/docs#/budgets).
+ */
+export interface BudgetsResource {
+  /**
+   * List budgets.
+   *
+   * Lists all budgets, ordered by name, with what is spent in their current periods.
+   */
+  list(query?: Query<'listBudgets'>, options?: CallOptions<'listBudgets'>): ListCall<Schemas['BudgetPage']>;
+
+  /**
+   * Get a budget.
+   *
+   * Returns a budget, with what is spent in its current period. What calls have cost is in `spent` some seconds after
+   * their records are in the invocation log.
+   *
+   * @param name Name of the budget.
+   * @throws {ProblemError} `budget-not-found` (404)
+   */
+  get(name: string, options?: CallOptions<'getBudget'> & { ifNoneMatch?: undefined }): Call<Schemas['Budget']>;
+  /**
+   * Get a budget.
+   *
+   * Returns a budget, with what is spent in its current period. What calls have cost is in `spent` some seconds after
+   * their records are in the invocation log.
+   *
+   * @param name Name of the budget.
+   * @throws {ProblemError} `budget-not-found` (404)
+   */
+  get(name: string, options: CallOptions<'getBudget'>): Call<Schemas['Budget'] | undefined>;
+
+  /**
+   * Set a budget.
+   *
+   * Creates a budget, or replaces all of its fields. A call that begins afterwards is made only if the most that it can
+   * cost fits into every budget that holds for it, in all processes, within 5 seconds.
+   *
+   * If `scope`, `period` or `time_zone` changes, the budget begins anew: nothing is spent. Otherwise what is spent stays.
+   * A new limit can be lower than that; then no call is made until the next period. No model is blocked any more.
+   *
+   * @param name Name of the budget.
+   * @throws {ProblemError} `too-many-budgets` (409), `precondition-failed` (412), `unknown-timezone` (422)
+   */
+  set(name: string, body: Schemas['BudgetInput'], options?: CallOptions<'setBudget'>): Call<Schemas['Budget']>;
+
+  /**
+   * Delete a budget.
+   *
+   * Deletes a budget. Within 5 seconds, calls no longer need it.
+   *
+   * @param name Name of the budget.
+   * @throws {ProblemError} `budget-not-found` (404), `precondition-failed` (412)
+   */
+  delete(name: string, options?: CallOptions<'deleteBudget'>): Call<Schemas['Confirmation']>;
 }
 
 /**
@@ -1371,7 +1502,7 @@ export interface ServiceResource {
    * | --- | --- |
    * | `http_request_duration_seconds`, `http_problems_total` | requests by operation and status, and problems by type |
    * | `http_streamed_answers_total`, `http_streamed_bytes_total`, `http_stream_first_event_seconds`, `http_event_streams_active` | streamed answers |
-   * | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total` | calls of providers |
+   * | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total`, `provider_calls_above_ceiling_total` | calls of providers |
    * | `provider_calls_active`, `provider_calls_waiting`, `provider_calls_limit` | the queue of each provider |
    * | `provider_streams_active`, `provider_streams_waiting`, `provider_streams_limit` | the queue of streamed calls |
    * | `invoke_cache_total`, `test_runs_active` | the cache of answers, and test runs |
@@ -1452,12 +1583,13 @@ export interface Resources {
   readonly testRuns: TestRunsResource;
   /**
    * The invocation log has a record of each invocation: of a prompt, of OpenAI's API, or of a test run. It says who
-   * invoked what, which providers were called, and how many tokens they used.
+   * invoked what, which providers were called, and how many tokens they used. The texts of request and answer are kept
+   * apart from it, only if the operator asks for this.
    */
   readonly invocations: InvocationsResource;
   /**
    * The audit log has a record of each change of a prompt, label, price, integration, location, category, product or API
-   * key, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
+   * key, of each reading of the content of an invocation, and of each time that someone signs in or out: who did it, when, and what was different afterwards.
    */
   readonly auditLog: AuditLogResource;
   /**
@@ -1470,6 +1602,11 @@ export interface Resources {
    * not known is `null`, which does not mean 0.
    */
   readonly prices: PricesResource;
+  /**
+   * What may be spent in a day, a week or a month: in all, by an API key, by a prompt or by a tag. A call that could
+   * exceed a budget is not made. See [Budgets](/docs#/budgets).
+   */
+  readonly budgets: BudgetsResource;
   /**
    * What the calls to providers in the invocation log cost, added up.
    */

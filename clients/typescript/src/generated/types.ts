@@ -38,6 +38,65 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export prompts
+         * @description Returns all prompts with their versions and labels as JSON Lines, a `PromptExport` in each line, ordered by slug. An
+         *     import takes them. Exported again after that, they are equal byte for byte.
+         *
+         *     If the answer breaks off, send the `slug` of the last line as `after_slug` to continue. A key that is limited to some
+         *     prompts gets only these.
+         */
+        get: operations<Other>["exportPrompts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import prompts
+         * @description Stores prompts of an export, with their versions, labels and aliases. With `dry_run`, nothing is stored: the answer
+         *     says what would become of each prompt, and names what does not fit.
+         *
+         *     All prompts of a request are checked first, as when they are created. If one of them cannot be imported, none is, and
+         *     `errors` of the problem names the places. Send up to 100 prompts, 2,000 versions and 20 MiB in a request, and more
+         *     prompts in several requests. A request can be repeated: what is stored already does not change, and what was
+         *     interrupted continues.
+         *
+         *     A stored prompt of the same slug is
+         *
+         *     - `unchanged` if its current content, name, description and test settings are those that are sent,
+         *     - continued if its versions are the first of those that are sent: the rest is added,
+         *     - otherwise treated as `conflicts` says.
+         *
+         *     Versions are numbered from 1 in the order in which they are sent. Labels are set where there is none of this name; a
+         *     label that exists is never moved. To set labels, the key also needs the scope `prompts:release`. Aliases are added.
+         */
+        post: operations<Other>["importPrompts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompts/{slugOrId}": {
         parameters: {
             query?: never;
@@ -302,7 +361,7 @@ export interface paths<Other = string & {}> {
         /**
          * Get the statistics of a prompt
          * @description Returns the invocations of a prompt in the last hour or day, in total and by version: how many failed or were
-         *     answered from the cache, their tokens, and their mean latency.
+         *     answered from the cache, their tokens, their mean latency, and the feedback on them.
          *
          *     Processes count in memory and write their counts every few seconds, so the numbers can be some seconds old. While
          *     hundreds of prompts are invoked, they can be a minute old. A process that is killed loses the counts of its last
@@ -480,6 +539,56 @@ export interface paths<Other = string & {}> {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/invocations/{id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the content of an invocation
+         * @description Returns what was sent to the provider and what it answered, if `INVOCATION_CONTENT` and the prompt allow to keep it;
+         *     see [Invocation log](/docs#/invocation-log). Each reading is recorded in the audit log before the content is sent.
+         */
+        get: operations<Other>["getInvocationContent"];
+        put?: never;
+        post?: never;
+        /**
+         * Erase the content of an invocation
+         * @description Erases what the service keeps of a person in one invocation: the key with which the content is encrypted and the
+         *     content itself, the tags of the record, and the comments of its feedback. What was called and what it cost stays, and
+         *     so do sums of costs by tag. It also succeeds if there is nothing to erase.
+         */
+        delete: operations<Other>["deleteInvocationContent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invocations/{id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give feedback on an invocation
+         * @description Stores how good the answer of an invocation was. `X-Invocation-Id` of the answer is its id. `getInvocation` returns
+         *     the feedback, and the statistics of the prompt count it by version. It is kept as long as the record.
+         *
+         *     Any key with this scope that may use the prompt can give feedback, not only the one that invoked it.
+         */
+        post: operations<Other>["createInvocationFeedback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit-log": {
         parameters: {
             query?: never;
@@ -489,8 +598,9 @@ export interface paths<Other = string & {}> {
         };
         /**
          * List the audit log
-         * @description Lists who changed what, the newest first: a record for each request that changed a prompt, label, price, integration,
-         *     location, category, product or API key, or that signed in or out. A change is in the list as soon as it is answered.
+         * @description Lists who changed what, the newest first: a record for each request that changed a prompt, label, price, budget,
+         *     integration, location, category, product or API key, that read or erased the content of an invocation, or that signed
+         *     in or out. A change is in the list as soon as it is answered.
          *     See [Audit log](/docs#/audit-log). `since` and `until` filter by `created_at`.
          */
         get: operations<Other>["listAuditLog"];
@@ -584,6 +694,59 @@ export interface paths<Other = string & {}> {
          * @description Deletes your own price of a model. Then the price of the table counts, if it has one.
          */
         delete: operations<Other>["deletePrice"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List budgets
+         * @description Lists all budgets, ordered by name, with what is spent in their current periods.
+         */
+        get: operations<Other>["listBudgets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a budget
+         * @description Returns a budget, with what is spent in its current period. What calls have cost is in `spent` some seconds after
+         *     their records are in the invocation log.
+         */
+        get: operations<Other>["getBudget"];
+        /**
+         * Set a budget
+         * @description Creates a budget, or replaces all of its fields. A call that begins afterwards is made only if the most that it can
+         *     cost fits into every budget that holds for it, in all processes, within 5 seconds.
+         *
+         *     If `scope`, `period` or `time_zone` changes, the budget begins anew: nothing is spent. Otherwise what is spent stays.
+         *     A new limit can be lower than that; then no call is made until the next period. No model is blocked any more.
+         */
+        put: operations<Other>["setBudget"];
+        post?: never;
+        /**
+         * Delete a budget
+         * @description Deletes a budget. Within 5 seconds, calls no longer need it.
+         */
+        delete: operations<Other>["deleteBudget"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1740,7 +1903,7 @@ export interface paths<Other = string & {}> {
          *     | --- | --- |
          *     | `http_request_duration_seconds`, `http_problems_total` | requests by operation and status, and problems by type |
          *     | `http_streamed_answers_total`, `http_streamed_bytes_total`, `http_stream_first_event_seconds`, `http_event_streams_active` | streamed answers |
-         *     | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total` | calls of providers |
+         *     | `provider_call_duration_seconds`, `provider_attempts_total`, `provider_tokens_total`, `provider_cost_dollars_total`, `provider_calls_without_cost_total`, `provider_calls_above_ceiling_total` | calls of providers |
          *     | `provider_calls_active`, `provider_calls_waiting`, `provider_calls_limit` | the queue of each provider |
          *     | `provider_streams_active`, `provider_streams_waiting`, `provider_streams_limit` | the queue of streamed calls |
          *     | `invoke_cache_total`, `test_runs_active` | the cache of answers, and test runs |
@@ -2050,6 +2213,38 @@ export interface components<Other = string & {}> {
             may_be_billed: boolean;
         };
         /**
+         * CostAmount
+         * @description The amount, as decimal digits with up to nine decimals.
+         * @example 0.0000464
+         */
+        CostAmount: string;
+        /**
+         * PriceCurrency
+         * @description Always `USD`. Providers have their prices in US dollars.
+         * @example USD
+         * @constant
+         */
+        PriceCurrency: "USD";
+        /**
+         * Cost
+         * @description A sum of costs, as far as they are known.
+         * @example {
+         *       "amount": "0.0044544",
+         *       "currency": "USD"
+         *     }
+         */
+        Cost: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        };
+        /**
+         * Timestamp
+         * Format: date-time
+         * @description Date and time in UTC with milliseconds (RFC 3339).
+         * @example 2026-11-05T14:30:12.480Z
+         */
+        Timestamp: string;
+        /**
          * Problem
          * @description Error details (RFC 9457).
          * @example {
@@ -2112,6 +2307,13 @@ export interface components<Other = string & {}> {
             /** @description With failures of providers: all calls that failed for this request, the last one included. */
             attempts?: components<Other>["schemas"]["FailedAttempt"][];
             usage?: components<Other>["schemas"]["Usage"];
+            /**
+             * @description With `budget-exceeded` and `cost-unknown`: name of the budget.
+             * @example checkout
+             */
+            budget?: string;
+            left?: components<Other>["schemas"]["Cost"];
+            resets_at?: components<Other>["schemas"]["Timestamp"];
         };
         /**
          * PromptId
@@ -2125,6 +2327,20 @@ export interface components<Other = string & {}> {
          * @example summarise-support-ticket
          */
         Slug: string;
+        /**
+         * PromptAlias
+         * @description Another id of a prompt, such as `pmpt_…` of a prompt that OpenAI hosted: letters and digits, an underscore, then letters, digits, underscores and hyphens. The underscore tells it from slugs and ids.
+         * @example pmpt_68a1f0c2d4e88190b3a5c7d9e1f20413
+         */
+        PromptAlias: string;
+        /**
+         * PromptAliases
+         * @description Other ids under which the prompt answers, wherever a request names a prompt. Unique among all prompts; deleting the prompt frees them.
+         * @example [
+         *       "pmpt_68a1f0c2d4e88190b3a5c7d9e1f20413"
+         *     ]
+         */
+        PromptAliases: components<Other>["schemas"]["PromptAlias"][];
         /**
          * PromptName
          * @description Display name of the prompt. Must contain a character that is not a space.
@@ -2351,6 +2567,17 @@ export interface components<Other = string & {}> {
          */
         TestSettings: unknown;
         /**
+         * InvocationContentMode
+         * @description Of which invocations the service keeps the content.
+         *
+         *     - `off`: of none.
+         *     - `errors`: of those that fail.
+         *     - `all`: of all.
+         * @example errors
+         * @enum {string}
+         */
+        InvocationContentMode: "off" | "errors" | "all";
+        /**
          * LabelName
          * @description Name of a label: a lower-case letter, then lower-case letters, digits and hyphens. It cannot be `latest`.
          * @example production
@@ -2362,13 +2589,6 @@ export interface components<Other = string & {}> {
          * @example 2
          */
         VersionNumber: number;
-        /**
-         * Timestamp
-         * Format: date-time
-         * @description Date and time in UTC with milliseconds (RFC 3339).
-         * @example 2026-11-05T14:30:12.480Z
-         */
-        Timestamp: string;
         /**
          * Warnings
          * @description Probable mistakes in the accepted request. Absent if there are none.
@@ -2411,6 +2631,7 @@ export interface components<Other = string & {}> {
         Prompt: {
             id: components<Other>["schemas"]["PromptId"];
             slug: components<Other>["schemas"]["Slug"];
+            aliases?: components<Other>["schemas"]["PromptAliases"];
             name: components<Other>["schemas"]["PromptName"];
             description?: components<Other>["schemas"]["PromptDescription"];
             messages: components<Other>["schemas"]["Messages"];
@@ -2426,6 +2647,12 @@ export interface components<Other = string & {}> {
             fallbacks?: components<Other>["schemas"]["Fallbacks"];
             retries?: components<Other>["schemas"]["Retries"];
             test_settings?: components<Other>["schemas"]["TestSettings"];
+            /**
+             * AnyPromptInvocationContent
+             * @description Of which invocations of this prompt the service keeps the content, of any version: at most those of `INVOCATION_CONTENT`. Metadata. Absent if the prompt does not limit it.
+             * @example errors
+             */
+            invocation_content?: components<Other>["schemas"]["InvocationContentMode"] | components<Other>["schemas"]["OtherValue"];
             /**
              * LatestVersion
              * @description Number of the latest version. An invocation without `version` and `label` runs this version.
@@ -2724,6 +2951,74 @@ export interface components<Other = string & {}> {
             model?: string;
         };
         /**
+         * PromptExport
+         * @description A prompt with its versions, as an export writes it and an import takes it. Members without a value are left out. The
+         *     order of members and versions is always the same, so equal prompts give equal text.
+         *
+         *     It does not contain what belongs to one installation: ids, times, and who made a version or moved a label.
+         * @example {
+         *       "slug": "summarise-support-ticket",
+         *       "aliases": [
+         *         "pmpt_68a1f0c2d4e88190b3a5c7d9e1f20413"
+         *       ],
+         *       "name": "Summarise support ticket",
+         *       "labels": {
+         *         "production": 1
+         *       },
+         *       "versions": [
+         *         {
+         *           "version": 1,
+         *           "messages": [
+         *             {
+         *               "role": "user",
+         *               "content": "Summarise this ticket: {{ticket}}"
+         *             }
+         *           ]
+         *         },
+         *         {
+         *           "version": 2,
+         *           "note": "Shorter answers for the night shift",
+         *           "messages": [
+         *             {
+         *               "role": "user",
+         *               "content": "Summarise this ticket in a sentence: {{ticket}}"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        PromptExport: {
+            slug: components<Other>["schemas"]["Slug"];
+            aliases?: components<Other>["schemas"]["PromptAliases"];
+            name: components<Other>["schemas"]["PromptName"];
+            description?: components<Other>["schemas"]["PromptDescription"];
+            test_settings?: components<Other>["schemas"]["TestSettings"];
+            labels?: components<Other>["schemas"]["ExportedLabels"];
+            /** @description The versions, the oldest first. The last one is the current content. */
+            versions: components<Other>["schemas"]["ExportedVersion"][];
+        };
+        /**
+         * ImportFinding
+         * @description Something about a prompt of an import.
+         * @example {
+         *       "detail": "is not moved: only new labels are set",
+         *       "pointer": "#/prompts/0/labels/production"
+         *     }
+         */
+        ImportFinding: {
+            /**
+             * @description What it is.
+             * @example is not moved
+             */
+            detail: string;
+            /**
+             * @description JSON Pointer into the body, as a URI fragment (RFC 6901, section 6).
+             * @example #/prompts/0/labels/production
+             */
+            pointer: string;
+        };
+        /**
          * DateTimeInput
          * Format: date-time
          * @description Date and time (RFC 3339) with `T`, seconds, and an offset (`Z` or `±hh:mm`).
@@ -2966,19 +3261,6 @@ export interface components<Other = string & {}> {
          */
         FinishReason: ("stop" | "length" | "content-filter" | "tool-calls" | "error" | "other") | components<Other>["schemas"]["OtherValue"];
         /**
-         * CostAmount
-         * @description The amount, as decimal digits with up to nine decimals.
-         * @example 0.0000464
-         */
-        CostAmount: string;
-        /**
-         * PriceCurrency
-         * @description Always `USD`. Providers have their prices in US dollars.
-         * @example USD
-         * @constant
-         */
-        PriceCurrency: "USD";
-        /**
          * CallCost
          * @description What a call cost, by the price of the model when it began; 0 for an answer from the cache, of a call that another invocation pays, and for a call that the provider cannot charge for. A part of 10^-9 dollars counts as a whole. `null` if the cost is unknown: the model has no price, or the provider did not give the numbers of tokens and got no limit of output tokens. Results of earlier releases do not have it.
          * @example {
@@ -3071,18 +3353,6 @@ export interface components<Other = string & {}> {
             warnings?: components<Other>["schemas"]["Warnings"];
         };
         /**
-         * Cost
-         * @description A sum of costs, as far as they are known.
-         * @example {
-         *       "amount": "0.0044544",
-         *       "currency": "USD"
-         *     }
-         */
-        Cost: {
-            amount: components<Other>["schemas"]["CostAmount"];
-            currency: components<Other>["schemas"]["PriceCurrency"];
-        };
-        /**
          * InvocationCounts
          * @description Invocations of a prompt in an interval. `at` is the start of the interval.
          * @example {
@@ -3152,6 +3422,17 @@ export interface components<Other = string & {}> {
              * @example 1874
              */
             average_latency_ms?: number;
+            /**
+             * Format: int64
+             * @description Feedback that was given in the interval, on invocations of any time. Absent if there was none.
+             * @example 4
+             */
+            feedback?: number;
+            /**
+             * @description Mean of the scores of this feedback, from -1 (bad) to 1 (good). Absent if there was none.
+             * @example 0.75
+             */
+            average_score?: number;
         };
         /**
          * TestRunId
@@ -3339,8 +3620,52 @@ export interface components<Other = string & {}> {
          */
         InvocationStatus: "succeeded" | "failed" | "cancelled" | "interrupted";
         /**
+         * InvocationFeedback
+         * @description How good the answer of an invocation was. Fields without a value are absent.
+         * @example {
+         *       "id": "7c1d5a20-9e4f-4b8a-a3d6-0f2e1b9c8d75",
+         *       "score": 1,
+         *       "key_id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "key_name": "Helpdesk backend",
+         *       "created_at": "2026-11-05T14:31:40.112Z"
+         *     }
+         */
+        InvocationFeedback: {
+            /**
+             * @description Id of the feedback.
+             * @example 7c1d5a20-9e4f-4b8a-a3d6-0f2e1b9c8d75
+             */
+            id: string;
+            /**
+             * @description From -1 (bad) to 1 (good).
+             * @example 1
+             */
+            score: number;
+            /**
+             * @description What was judged.
+             * @example tone
+             */
+            name?: string;
+            /**
+             * @description The reason, for people.
+             * @example Names the customer and the button.
+             */
+            comment?: string;
+            /**
+             * @description Id of the API key that gave it.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            key_id: string;
+            /**
+             * @description Name of the API key at that time.
+             * @example Helpdesk backend
+             */
+            key_name: string;
+            created_at: components<Other>["schemas"]["Timestamp"];
+        };
+        /**
          * Invocation
-         * @description The record of an invocation. It is written once, when the invocation has ended, and never changes. It has no text of the request or of the answer. `usage` is the sum over all attempts that have any, of their estimates instead of ceilings. Fields without a value are absent.
+         * @description The record of an invocation. It is written once, when the invocation has ended, and never changes, except that erasing its content removes its tags. It has no text of the request or of the answer. `usage` is the sum over all attempts that have any, of their estimates instead of ceilings. Fields without a value are absent.
          * @example {
          *       "id": "01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71",
          *       "created_at": "2026-11-05T14:30:12.480Z",
@@ -3422,10 +3747,20 @@ export interface components<Other = string & {}> {
              */
             cached: boolean;
             /**
+             * @description Whether the content was kept when the invocation ended; see `getInvocationContent`. Absent unless true.
+             * @example true
+             */
+            content_kept?: boolean;
+            /**
              * @description The invocation whose call this one shared, because both sent the same request at the same time. The call is in the `attempts` of that one.
              * @example 01a1ac1e-0abb-7d0f-8a3c-b1e25f7d6094
              */
             joined?: string;
+            /**
+             * @description The limit of output tokens that a budget gave to providers that would have got none. Absent if no budget did.
+             * @example 4096
+             */
+            assumed_max_output_tokens?: number;
             /**
              * @description Id of the provider that answered, or was selected last.
              * @example openai
@@ -3453,6 +3788,7 @@ export interface components<Other = string & {}> {
             cost: components<Other>["schemas"]["InvocationCost"];
             /** @description The calls to providers, in their order. Empty if none was made. */
             attempts: components<Other>["schemas"]["InvocationAttempt"][];
+            feedback?: components<Other>["schemas"]["FeedbackOnInvocation"];
         };
         /**
          * RateAmount
@@ -3509,10 +3845,129 @@ export interface components<Other = string & {}> {
             set_by?: components<Other>["schemas"]["PriceSetter"];
         };
         /**
+         * BudgetId
+         * @description Id of the budget. It gets another one when its scope, its period or its time zone changes, because it then begins anew.
+         * @example 5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65
+         */
+        BudgetId: string;
+        /**
+         * BudgetName
+         * @description Name of the budget. It is part of its path, and never changes.
+         * @example checkout
+         */
+        BudgetName: string;
+        /**
+         * BudgetScope
+         * @description The calls that count: those of an API key and of the keys that it led to, those of a prompt, or those with a tag that is bound to an API key (tags of requests do not count). Without a member, all calls.
+         * @example {
+         *       "tag": "team=checkout"
+         *     }
+         */
+        BudgetScope: {
+            /**
+             * @description Id of an API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            key_id?: string;
+            prompt_id?: components<Other>["schemas"]["PromptId"];
+            /**
+             * @description A tag in `limits.tags` of API keys, as `name=value`.
+             * @example team=checkout
+             */
+            tag?: string;
+        };
+        /**
+         * AssumedOutputTokens
+         * @description The limit of output tokens that a provider gets from a call that would give it none. Without a limit, the most that a call can cost is unknown.
+         * @example 4096
+         */
+        AssumedOutputTokens: number;
+        /**
+         * Budget
+         * @description What may be spent in a period.
+         * @example {
+         *       "id": "5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65",
+         *       "name": "checkout",
+         *       "scope": {
+         *         "tag": "team=checkout"
+         *       },
+         *       "limit": {
+         *         "amount": "50",
+         *         "currency": "USD"
+         *       },
+         *       "period": "month",
+         *       "time_zone": "Europe/Amsterdam",
+         *       "unpriced": "refuse",
+         *       "assume_max_output_tokens": 4096,
+         *       "thresholds": [
+         *         50,
+         *         80
+         *       ],
+         *       "current": {
+         *         "since": "2026-10-31T23:00:00.000Z",
+         *         "resets_at": "2026-11-30T23:00:00.000Z",
+         *         "spent": {
+         *           "amount": "12.5",
+         *           "currency": "USD"
+         *         },
+         *         "held": {
+         *           "amount": "0.21",
+         *           "currency": "USD"
+         *         },
+         *         "left": {
+         *           "amount": "37.29",
+         *           "currency": "USD"
+         *         }
+         *       },
+         *       "began_at": "2026-10-14T09:00:00.000Z",
+         *       "set_at": "2026-11-06T09:00:00.000Z",
+         *       "set_by": {
+         *         "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "name": "Finance"
+         *       }
+         *     }
+         */
+        Budget: {
+            id: components<Other>["schemas"]["BudgetId"];
+            name: components<Other>["schemas"]["BudgetName"];
+            scope: components<Other>["schemas"]["BudgetScope"];
+            limit: components<Other>["schemas"]["Cost"];
+            /**
+             * AnyBudgetPeriod
+             * @description When it begins anew. `once` never does.
+             * @example month
+             */
+            period: ("day" | "week" | "month" | "once") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description The time zone in which days, weeks (from Monday) and months begin.
+             * @example Europe/Amsterdam
+             */
+            time_zone: string;
+            /**
+             * AnyBudgetUnpriced
+             * @description What happens to calls whose most cost is unknown: `refuse`, or `allow`. Allowed ones count afterwards.
+             * @example refuse
+             */
+            unpriced: ("refuse" | "allow") | components<Other>["schemas"]["OtherValue"];
+            assume_max_output_tokens?: components<Other>["schemas"]["AssumedOutputTokens"];
+            thresholds: components<Other>["schemas"]["BudgetThresholds"];
+            current: components<Other>["schemas"]["BudgetCurrent"];
+            blocked_models?: components<Other>["schemas"]["BlockedModels"];
+            /**
+             * Format: date-time
+             * @description When it began to count: when it was created, or when its scope, its period or its time zone changed. Calls before that are not in `spent`.
+             * @example 2026-10-14T09:00:00.000Z
+             */
+            began_at: string;
+            set_at: components<Other>["schemas"]["Timestamp"];
+            set_by: components<Other>["schemas"]["BudgetSetter"];
+        };
+        /**
          * CostSums
          * @description What calls to providers cost together.
          * @example {
          *       "calls": 412,
+         *       "failed_calls": 3,
          *       "input_tokens": 26368,
          *       "output_tokens": 5356,
          *       "cost": {
@@ -3529,6 +3984,12 @@ export interface components<Other = string & {}> {
              * @example 412
              */
             calls: number;
+            /**
+             * Format: int64
+             * @description Calls that failed. A retry or a fallback may have answered in their place. Those from before this field existed are missing.
+             * @example 3
+             */
+            failed_calls: number;
             /**
              * Format: int64
              * @description Input tokens, as far as the providers gave their number.
@@ -3560,7 +4021,7 @@ export interface components<Other = string & {}> {
          */
         StoredPrompt: {
             /**
-             * @description Slug or id of the prompt.
+             * @description Slug, id or alias of the prompt, such as `pmpt_…`.
              * @example summarise-support-ticket
              */
             id?: string | null;
@@ -4542,7 +5003,7 @@ export interface components<Other = string & {}> {
          * @example ORDER_PLACED
          * @enum {string}
          */
-        SubscribableEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END";
+        SubscribableEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED";
         /**
          * EventTypeName
          * @description Name of a type of event.
@@ -4984,7 +5445,7 @@ export interface components<Other = string & {}> {
         EventId: string;
         /**
          * TargetId
-         * @description Id of what the event is about: an order, a product, a category, the location of a fiscal day, or the tested integration. Absent if an earlier release created the delivery of a test event or of a category's event.
+         * @description Id of what the event is about: an order, a product, a category, the location of a fiscal day, a budget, or the tested integration. Absent if an earlier release created the delivery of a test event or of a category's event.
          * @example c81e4a97-3d5b-4062-9f7a-e12b6d80c5f4
          */
         TargetId: string;
@@ -5248,6 +5709,46 @@ export interface components<Other = string & {}> {
             id: components<Other>["schemas"]["EventId"];
         };
         /**
+         * BudgetThresholdReached
+         * @description A part of a budget has been spent.
+         * @example {
+         *       "type": "BUDGET_THRESHOLD_REACHED",
+         *       "targetUuid": "5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65",
+         *       "targetId": "5b0a9d27-61c3-4e8f-92d4-0c7e3f18ab65",
+         *       "createdAt": "2026-11-19T10:04:27.902Z",
+         *       "data": {
+         *         "budget": "checkout",
+         *         "scope": {
+         *           "tag": "team=checkout"
+         *         },
+         *         "threshold": 80,
+         *         "limit": {
+         *           "amount": "50",
+         *           "currency": "USD"
+         *         },
+         *         "spent": {
+         *           "amount": "40.0021",
+         *           "currency": "USD"
+         *         },
+         *         "since": "2026-10-31T23:00:00.000Z",
+         *         "resetsAt": "2026-11-30T23:00:00.000Z"
+         *       },
+         *       "id": "e8f3b61d-25c7-4a90-8d1e-6b4f0a97c352"
+         *     }
+         */
+        BudgetThresholdReached: {
+            /**
+             * @description Always `BUDGET_THRESHOLD_REACHED`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "BUDGET_THRESHOLD_REACHED";
+            targetUuid: components<Other>["schemas"]["BudgetId"];
+            targetId: components<Other>["schemas"]["BudgetId"];
+            createdAt: components<Other>["schemas"]["EventTime"];
+            data: components<Other>["schemas"]["BudgetThresholdReachedData"];
+            id: components<Other>["schemas"]["EventId"];
+        };
+        /**
          * TestEvent
          * @description An event without data. It is sent when someone tests an integration. Integrations cannot subscribe to it.
          * @example {
@@ -5448,7 +5949,7 @@ export interface components<Other = string & {}> {
          * @example prompts:invoke
          * @enum {string}
          */
-        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "invocations:read" | "audit:read" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write";
+        Scope: "prompts:read" | "prompts:write" | "prompts:release" | "prompts:invoke" | "providers:invoke" | "orders:read" | "orders:write" | "catalog:read" | "catalog:write" | "integrations:read" | "integrations:manage" | "invocations:read" | "invocations:content" | "audit:read" | "keys:manage" | "metrics:read" | "prices:read" | "prices:write" | "budgets:read" | "budgets:write";
         /**
          * GrantedScope
          * @description A scope of the API key.
@@ -5911,10 +6412,10 @@ export interface components<Other = string & {}> {
         Warning: {
             /**
              * AnyWarningCode
-             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer took too long, so `object` may not match its schema. If even reading it took too long, there is no `object`, and `text` may not be JSON. `inexact-number`: the answer has a number such as 12345678901234567890 or 1e400, which is not exactly an IEEE 754 double. `object` contains it as it is, but JavaScript and others change it when they parse it, and so does the check against the schema.
+             * @description Type of the warning. `unknown-variable`: the prompt does not declare or use a supplied variable. `not-a-placeholder`: text looks like a placeholder but is not one, such as `{{name}`, `{{user name}}` or `{{#if x}}`. `unused-variable`: no placeholder uses a declared variable. `unverified-object`: checking the answer took too long, so `object` may not match its schema. If even reading it took too long, there is no `object`, and `text` may not be JSON. `inexact-number`: the answer has a number such as 12345678901234567890 or 1e400, which is not exactly an IEEE 754 double. `object` contains it as it is, but JavaScript and others change it when they parse it, and so does the check against the schema. `assumed-output-limit`: no limit of output tokens is set, so that the provider gets `assume_max_output_tokens` of a budget.
              * @example unknown-variable
              */
-            code: ("unknown-variable" | "not-a-placeholder" | "unused-variable" | "unverified-object" | "inexact-number") | components<Other>["schemas"]["OtherValue"];
+            code: ("unknown-variable" | "not-a-placeholder" | "unused-variable" | "unverified-object" | "inexact-number" | "assumed-output-limit") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description What is wrong at this place, for people.
              * @example is not declared or used by the prompt
@@ -6031,6 +6532,64 @@ export interface components<Other = string & {}> {
             name: string;
         };
         /**
+         * ExportedLabels
+         * @description Numbers of versions, by label.
+         * @example {
+         *       "production": 1
+         *     }
+         */
+        ExportedLabels: {
+            [key: string]: components<Other>["schemas"]["VersionNumber"];
+        };
+        /**
+         * ExportedVersion
+         * @description The content of a version.
+         * @example {
+         *       "version": 1,
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "Summarise this ticket: {{ticket}}"
+         *         }
+         *       ]
+         *     }
+         */
+        ExportedVersion: {
+            version: components<Other>["schemas"]["VersionNumber"];
+            /**
+             * @description Note about the version.
+             * @example Shorter answers for the night shift
+             */
+            note?: string;
+            messages: components<Other>["schemas"]["MessagesInput"];
+            /**
+             * @description Variables by name. Part of the content: a change creates a new version.
+             * @example {
+             *       "ticket": {
+             *         "description": "Full text of the ticket",
+             *         "required": true
+             *       },
+             *       "tone": {
+             *         "default": "friendly",
+             *         "description": "Tone of the summary"
+             *       }
+             *     }
+             */
+            variables?: {
+                [key: string]: components<Other>["schemas"]["VariableDefinitionInput"];
+            };
+            strict?: components<Other>["schemas"]["Strict"];
+            selected_provider?: components<Other>["schemas"]["ProviderId"];
+            selected_model?: components<Other>["schemas"]["ModelId"];
+            parameters?: components<Other>["schemas"]["GenerationParametersInput"];
+            response_format?: components<Other>["schemas"]["ResponseFormatInput"];
+            tools?: components<Other>["schemas"]["ToolsInput"];
+            tool_choice?: components<Other>["schemas"]["ToolChoiceInput"];
+            provider_options?: components<Other>["schemas"]["ProviderOptions"];
+            fallbacks?: components<Other>["schemas"]["FallbacksInput"];
+            retries?: components<Other>["schemas"]["Retries"];
+        };
+        /**
          * VersionAuthor
          * @description The API key that made the version. Absent for versions of earlier releases.
          * @example {
@@ -6084,7 +6643,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:provider-rate-limited
              */
-            type: ("urn:prompt-gateway:problem:provider-failed" | "urn:prompt-gateway:problem:provider-timeout" | "urn:prompt-gateway:problem:provider-refused-credentials" | "urn:prompt-gateway:problem:provider-rate-limited" | "urn:prompt-gateway:problem:provider-bad-answer" | "urn:prompt-gateway:problem:internal-error") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:provider-failed" | "urn:prompt-gateway:problem:provider-timeout" | "urn:prompt-gateway:problem:provider-refused-credentials" | "urn:prompt-gateway:problem:provider-rate-limited" | "urn:prompt-gateway:problem:provider-bad-answer" | "urn:prompt-gateway:problem:budget-exceeded" | "urn:prompt-gateway:problem:cost-unknown" | "urn:prompt-gateway:problem:internal-error") | components<Other>["schemas"]["OtherValue"];
             title: components<Other>["schemas"]["ProblemTitle"];
             detail: components<Other>["schemas"]["ProblemText"];
             provider_status?: components<Other>["schemas"]["ProviderStatus"];
@@ -6201,6 +6760,20 @@ export interface components<Other = string & {}> {
             answer_id?: string;
         };
         /**
+         * FeedbackOnInvocation
+         * @description Feedback on the invocation, the latest first, at most 100. Only the answer for one invocation has it. Absent if there is none.
+         * @example [
+         *       {
+         *         "id": "7c1d5a20-9e4f-4b8a-a3d6-0f2e1b9c8d75",
+         *         "score": 1,
+         *         "key_id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *         "key_name": "Helpdesk backend",
+         *         "created_at": "2026-11-05T14:31:40.112Z"
+         *       }
+         *     ]
+         */
+        FeedbackOnInvocation: components<Other>["schemas"]["InvocationFeedback"][];
+        /**
          * PriceHours
          * @description The hours of each day in which the rate holds, in UTC. If `end` is before `start`, it is on the next day.
          * @example {
@@ -6279,6 +6852,121 @@ export interface components<Other = string & {}> {
             name: string;
         };
         /**
+         * BudgetThresholds
+         * @description Parts of the limit in percent, in ascending order. The first time in a period that as much is spent, a `BUDGET_THRESHOLD_REACHED` event is sent.
+         * @example [
+         *       50,
+         *       80
+         *     ]
+         */
+        BudgetThresholds: number[];
+        /**
+         * BudgetHeld
+         * @description What processes have reserved: the most that calls in progress can cost, and some for the next calls. What is not needed comes back within seconds.
+         * @example {
+         *       "amount": "0.21",
+         *       "currency": "USD"
+         *     }
+         */
+        BudgetHeld: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        };
+        /**
+         * BudgetLeft
+         * @description What is neither spent nor held; 0 if the limit was lowered below that.
+         * @example {
+         *       "amount": "37.29",
+         *       "currency": "USD"
+         *     }
+         */
+        BudgetLeft: {
+            amount: components<Other>["schemas"]["CostAmount"];
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        };
+        /**
+         * BudgetCurrent
+         * @description The period in progress.
+         * @example {
+         *       "since": "2026-10-31T23:00:00.000Z",
+         *       "resets_at": "2026-11-30T23:00:00.000Z",
+         *       "spent": {
+         *         "amount": "12.5",
+         *         "currency": "USD"
+         *       },
+         *       "held": {
+         *         "amount": "0.21",
+         *         "currency": "USD"
+         *       },
+         *       "left": {
+         *         "amount": "37.29",
+         *         "currency": "USD"
+         *       }
+         *     }
+         */
+        BudgetCurrent: {
+            since: components<Other>["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description When the next period begins. Absent if there is none.
+             * @example 2026-12-01T00:00:00.000Z
+             */
+            resets_at?: string;
+            spent: components<Other>["schemas"]["Cost"];
+            held: components<Other>["schemas"]["BudgetHeld"];
+            left: components<Other>["schemas"]["BudgetLeft"];
+        };
+        /**
+         * BlockedModel
+         * @description A model whose calls a budget does not trust.
+         * @example {
+         *       "model": "vllm/qwen3-32b",
+         *       "since": "2026-11-06T08:31:00.000Z",
+         *       "invocation_id": "01a1ac1e-0abb-7d0f-8a3c-b1e25f7d6094"
+         *     }
+         */
+        BlockedModel: {
+            /**
+             * @description `<provider>/<model>`.
+             * @example vllm/qwen3-32b
+             */
+            model: string;
+            since: components<Other>["schemas"]["Timestamp"];
+            invocation_id: components<Other>["schemas"]["InvocationId"];
+        };
+        /**
+         * BlockedModels
+         * @description Models of which a call has cost more than the most that was reserved for it, because the provider did not keep its limit of output tokens. The most that their calls can cost is unknown until the budget is set again. Absent if there are none.
+         * @example [
+         *       {
+         *         "model": "vllm/qwen3-32b",
+         *         "since": "2026-11-06T08:31:00.000Z",
+         *         "invocation_id": "01a1ac1e-0abb-7d0f-8a3c-b1e25f7d6094"
+         *       }
+         *     ]
+         */
+        BlockedModels: components<Other>["schemas"]["BlockedModel"][];
+        /**
+         * BudgetSetter
+         * @description The API key that has set the budget.
+         * @example {
+         *       "id": "1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34",
+         *       "name": "Finance"
+         *     }
+         */
+        BudgetSetter: {
+            /**
+             * @description Id of the API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            id: string;
+            /**
+             * @description Display name that the key had at that time.
+             * @example Finance
+             */
+            name: string;
+        };
+        /**
          * CeilingCost
          * @description The part of `cost` that belongs to calls whose provider did not say what they used. They count with the most that they can cost. Absent if there are none.
          * @example {
@@ -6291,14 +6979,41 @@ export interface components<Other = string & {}> {
             currency: components<Other>["schemas"]["PriceCurrency"];
         };
         /**
+         * StoredPromptTextPart
+         * @description A text.
+         * @example {
+         *       "type": "input_text",
+         *       "text": "The export button has been greyed out since this morning."
+         *     }
+         */
+        StoredPromptTextPart: {
+            /**
+             * StoredPromptPartType
+             * @description Kind of the part.
+             * @example input_text
+             * @enum {string}
+             */
+            type: "input_text";
+            /**
+             * @description The text.
+             * @example The export button has been greyed out since this morning.
+             */
+            text: string;
+        };
+        /**
+         * StoredPromptVariable
+         * @example The export button has been greyed out since this morning.
+         */
+        StoredPromptVariable: (string | null) | components<Other>["schemas"]["StoredPromptTextPart"];
+        /**
          * StoredPromptVariables
-         * @description Values by variable name. `null` means that the variable is not supplied.
+         * @description Values by variable name: texts, also as a part `input_text`. `null` means that the variable is not supplied. Images and files as values are not supported.
          * @example {
          *       "ticket": "The export button has been greyed out since this morning."
          *     }
          */
         StoredPromptVariables: {
-            [key: string]: string | null;
+            [key: string]: components<Other>["schemas"]["StoredPromptVariable"];
         } | null;
         /**
          * ResponseInputTokensDetails
@@ -6702,6 +7417,70 @@ export interface components<Other = string & {}> {
             locationId: components<Other>["schemas"]["EventLocationId"];
         };
         /**
+         * BudgetThresholdScope
+         * @description The calls that count: those of an API key and of the keys that it led to, those of a prompt, or those with a tag that is bound to an API key. Without a member, all calls.
+         * @example {
+         *       "tag": "team=checkout"
+         *     }
+         */
+        BudgetThresholdScope: {
+            /**
+             * @description Id of an API key; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            keyId?: string;
+            promptId?: components<Other>["schemas"]["PromptId"];
+            /**
+             * @description A tag in `limits.tags` of API keys, as `name=value`.
+             * @example team=checkout
+             */
+            tag?: string;
+        };
+        /**
+         * BudgetThresholdReachedData
+         * @description The budget, and what is spent of it in the period.
+         * @example {
+         *       "budget": "checkout",
+         *       "scope": {
+         *         "tag": "team=checkout"
+         *       },
+         *       "threshold": 80,
+         *       "limit": {
+         *         "amount": "50",
+         *         "currency": "USD"
+         *       },
+         *       "spent": {
+         *         "amount": "40.0021",
+         *         "currency": "USD"
+         *       },
+         *       "since": "2026-10-31T23:00:00.000Z",
+         *       "resetsAt": "2026-11-30T23:00:00.000Z"
+         *     }
+         */
+        BudgetThresholdReachedData: {
+            budget: components<Other>["schemas"]["BudgetName"];
+            scope: components<Other>["schemas"]["BudgetThresholdScope"];
+            /**
+             * @description The part of the limit that has been spent, in percent, as the budget has it in its `thresholds`.
+             * @example 80
+             */
+            threshold: number;
+            limit: components<Other>["schemas"]["Cost"];
+            spent: components<Other>["schemas"]["Cost"];
+            /**
+             * Format: date-time
+             * @description When the period began.
+             * @example 2026-10-31T23:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When the next period begins. Absent if there is none.
+             * @example 2026-11-30T23:00:00.000Z
+             */
+            resetsAt?: string;
+        };
+        /**
          * TestEventData
          * @description No fields. Later releases may add fields.
          * @example {}
@@ -6795,6 +7574,7 @@ export interface components<Other = string & {}> {
         PromptCreate: {
             name: components<Other>["schemas"]["PromptName"];
             slug?: components<Other>["schemas"]["Slug"];
+            aliases?: components<Other>["schemas"]["PromptAliases"];
             description?: components<Other>["schemas"]["PromptDescription"];
             messages: components<Other>["schemas"]["MessagesInput"];
             /**
@@ -6824,11 +7604,109 @@ export interface components<Other = string & {}> {
             fallbacks?: components<Other>["schemas"]["FallbacksInput"];
             retries?: components<Other>["schemas"]["Retries"];
             test_settings?: components<Other>["schemas"]["TestSettings"];
+            invocation_content?: components<Other>["schemas"]["InvocationContentMode"];
             /**
              * @description Note about the version that the request makes, such as the reason. The list of versions shows it.
              * @example Shorter answers for the night shift
              */
             note?: string;
+        };
+        /**
+         * PromptImport
+         * @description Prompts, and how they are imported.
+         * @example {
+         *       "dry_run": true,
+         *       "prompts": [
+         *         {
+         *           "slug": "greeting",
+         *           "name": "Greeting",
+         *           "versions": [
+         *             {
+         *               "version": 1,
+         *               "messages": [
+         *                 {
+         *                   "role": "user",
+         *                   "content": "Hello {{name}}"
+         *                 }
+         *               ]
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        PromptImport: {
+            /** @description The prompts, as they were exported. */
+            prompts: components<Other>["schemas"]["PromptExport"][];
+            /**
+             * ImportConflicts
+             * @description What becomes of a stored prompt of the same slug that is different. `refuse`, the default: nothing is imported. `skip`: it stays as it is. `new-version`: it gets the last content that is sent as a new version, and its name, description and test settings.
+             * @example new-version
+             * @enum {string}
+             */
+            conflicts?: "refuse" | "skip" | "new-version";
+            /**
+             * @description Whether nothing is stored. Default: false.
+             * @example true
+             */
+            dry_run?: boolean;
+        };
+        /**
+         * ImportedPrompt
+         * @description What became of a prompt.
+         * @example {
+         *       "slug": "greeting",
+         *       "status": "created",
+         *       "notes": [
+         *         {
+         *           "detail": "get other numbers: the versions here are numbered from 1, so version 7 becomes version 1",
+         *           "pointer": "#/prompts/0/versions"
+         *         }
+         *       ]
+         *     }
+         */
+        ImportedPrompt: {
+            slug: components<Other>["schemas"]["Slug"];
+            /**
+             * AnyImportedPromptStatus
+             * @description `created`, `updated` (versions, metadata, aliases or labels), `unchanged`, `skipped` because of `conflicts`, or, only with `dry_run`, `refused`.
+             * @example created
+             */
+            status: ("created" | "updated" | "unchanged" | "skipped" | "refused") | components<Other>["schemas"]["OtherValue"];
+            id?: components<Other>["schemas"]["PromptId"];
+            version?: components<Other>["schemas"]["VersionNumber"];
+            /** @description What is not as it was sent. Absent if there is nothing. */
+            notes?: components<Other>["schemas"]["ImportFinding"][];
+            /** @description Why the prompt is refused. Absent if it is not. */
+            errors?: components<Other>["schemas"]["ImportFinding"][];
+        };
+        /**
+         * PromptImportResult
+         * @description What an import did, or would do.
+         * @example {
+         *       "dry_run": true,
+         *       "results": [
+         *         {
+         *           "slug": "greeting",
+         *           "status": "created",
+         *           "notes": [
+         *             {
+         *               "detail": "get other numbers: the versions here are numbered from 1, so version 7 becomes version 1",
+         *               "pointer": "#/prompts/0/versions"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        PromptImportResult: {
+            /**
+             * @description Whether nothing was stored.
+             * @example true
+             */
+            dry_run: boolean;
+            /** @description One for each prompt of the request, in the same order. */
+            results: components<Other>["schemas"]["ImportedPrompt"][];
         };
         /**
          * PromptUpdate
@@ -6842,6 +7720,13 @@ export interface components<Other = string & {}> {
         PromptUpdate: {
             name?: components<Other>["schemas"]["PromptName"];
             slug?: components<Other>["schemas"]["Slug"];
+            /**
+             * @description Other ids under which the prompt answers, all of them. `null` or an empty list removes them.
+             * @example [
+             *       "pmpt_68a1f0c2d4e88190b3a5c7d9e1f20413"
+             *     ]
+             */
+            aliases?: components<Other>["schemas"]["PromptAlias"][] | null;
             /**
              * @description Purpose of the prompt. `null` clears it.
              * @example Three-sentence summary of a ticket for the shift handover.
@@ -6871,6 +7756,13 @@ export interface components<Other = string & {}> {
             fallbacks?: components<Other>["schemas"]["FallbacksInput"];
             retries?: components<Other>["schemas"]["Retries"];
             test_settings?: components<Other>["schemas"]["TestSettings"];
+            /**
+             * InvocationContentChange
+             * @description Of which invocations of this prompt the service keeps the content, of any version: at most those of `INVOCATION_CONTENT`. `null` clears it: then that setting counts.
+             * @example errors
+             * @enum {string|null}
+             */
+            invocation_content?: "off" | "errors" | "all" | null;
             /**
              * @description Note about the version that the request makes, such as the reason. The list of versions shows it. A request that makes no version drops it.
              * @example Shorter answers for the night shift
@@ -7527,6 +8419,15 @@ export interface components<Other = string & {}> {
             prompt_version: number;
             created_at: components<Other>["schemas"]["Timestamp"];
             finished_at: components<Other>["schemas"]["Timestamp"];
+            /**
+             * @description Values that the run was started with. Absent if there were none, if they are larger than 256 KiB of JSON, and for runs of earlier releases.
+             * @example {
+             *       "customer_name": "Ada"
+             *     }
+             */
+            variables?: {
+                [key: string]: unknown;
+            };
             results: components<Other>["schemas"]["TestResults"];
         };
         /**
@@ -7546,6 +8447,105 @@ export interface components<Other = string & {}> {
             /** @description The invocations of this page. */
             data: components<Other>["schemas"]["Invocation"][];
             pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * InvocationMessage
+         * @description A message that was sent.
+         * @example {
+         *       "role": "user",
+         *       "text": "Summarise this ticket: The export button is greyed out."
+         *     }
+         */
+        InvocationMessage: {
+            /**
+             * @description Role of the speaker.
+             * @example user
+             */
+            role: string;
+            /**
+             * @description The text. In place of an image it has its address, or its type and length, in square brackets.
+             * @example Summarise this ticket: The export button is greyed out.
+             */
+            text: string;
+            /** @description Calls of tools in a message of the assistant. */
+            tool_calls?: components<Other>["schemas"]["ToolCall"][];
+            /**
+             * @description The call whose result the message is.
+             * @example call_8fD2
+             */
+            tool_call_id?: string;
+        };
+        /**
+         * InvocationAnswer
+         * @description The answer, of a stream that broke off what came before. Absent if there was none.
+         * @example {
+         *       "text": "The export button is greyed out for Ada."
+         *     }
+         */
+        InvocationAnswer: {
+            /**
+             * @description The generated text.
+             * @example The export button is greyed out for Ada.
+             */
+            text: string;
+            /** @description Calls of tools that the model asks for. */
+            tool_calls?: components<Other>["schemas"]["ToolCall"][];
+        };
+        /**
+         * KeptContent
+         * @description The request of an invocation with all variables filled in, and its answer. Fields without a value are absent.
+         * @example {
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "text": "Summarise this ticket: The export button is greyed out."
+         *         }
+         *       ],
+         *       "parameters": {
+         *         "temperature": 0.2
+         *       },
+         *       "answer": {
+         *         "text": "The export button is greyed out for Ada."
+         *       }
+         *     }
+         */
+        KeptContent: {
+            /** @description The messages that were sent, in their order. */
+            messages: components<Other>["schemas"]["InvocationMessage"][];
+            parameters?: components<Other>["schemas"]["GenerationParameters"];
+            response_format?: components<Other>["schemas"]["ResponseFormat"];
+            tools?: components<Other>["schemas"]["Tools"];
+            tool_choice?: components<Other>["schemas"]["ToolChoice"];
+            answer?: components<Other>["schemas"]["InvocationAnswer"];
+            /**
+             * @description Whether texts were cut or left out, because more than 262,144 characters are not kept. The answer and the last messages are kept first. Absent unless true.
+             * @example true
+             */
+            truncated?: boolean;
+        };
+        /**
+         * InvocationFeedbackCreate
+         * @description Feedback on an invocation.
+         * @example {
+         *       "score": 1
+         *     }
+         */
+        InvocationFeedbackCreate: {
+            /**
+             * @description How good the answer was, from -1 (bad) to 1 (good).
+             * @example 1
+             */
+            score: number;
+            /**
+             * @description What was judged, for example `tone`.
+             * @example tone
+             */
+            name?: string;
+            /**
+             * @description The reason, for people.
+             * @example Names the customer and the button.
+             */
+            comment?: string;
         };
         /**
          * AuditedMembersBefore
@@ -7628,9 +8628,9 @@ export interface components<Other = string & {}> {
              * @description What was changed. A label is part of its prompt.
              * @example prompt
              */
-            resource_type: ("api_key" | "category" | "integration" | "location" | "price" | "product" | "prompt" | "session") | components<Other>["schemas"]["OtherValue"];
+            resource_type: ("api_key" | "budget" | "category" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session") | components<Other>["schemas"]["OtherValue"];
             /**
-             * @description Id of what was changed; `<provider>/<model>` for a price.
+             * @description Id of what was changed; `<provider>/<model>` for a price, the name for a budget.
              * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
              */
             resource_id: string;
@@ -7836,6 +8836,114 @@ export interface components<Other = string & {}> {
             rates: components<Other>["schemas"]["PriceRateInput"][];
         };
         /**
+         * BudgetPage
+         * @description Budgets, ordered by name.
+         * @example {
+         *       "data": [],
+         *       "pagination": {
+         *         "total": 0,
+         *         "limit": 20,
+         *         "offset": 0,
+         *         "next": null
+         *       }
+         *     }
+         */
+        BudgetPage: {
+            /** @description The budgets of this page. */
+            data: components<Other>["schemas"]["Budget"][];
+            pagination: components<Other>["schemas"]["Pagination"];
+        };
+        /**
+         * BudgetScopeInput
+         * @description The calls that count. At most one member; all calls without one.
+         * @example {
+         *       "tag": "team=checkout"
+         *     }
+         */
+        BudgetScopeInput: {
+            /**
+             * @description Only calls of this API key, and of the keys that it led to; `administrator` for the key that the operator configured.
+             * @example 1e4b7c90-2d6f-4f3a-8b5c-7a9d0e1f2c34
+             */
+            key_id?: string;
+            prompt_id?: components<Other>["schemas"]["PromptId"];
+            /**
+             * @description Only calls with this tag, as `name=value`, in `limits.tags` of their API key. Tags of requests do not count.
+             * @example team=checkout
+             */
+            tag?: string;
+        };
+        /**
+         * BudgetLimitInput
+         * @description What may be spent in each period, in US dollars.
+         * @example {
+         *       "amount": "50",
+         *       "currency": "USD"
+         *     }
+         */
+        BudgetLimitInput: {
+            /**
+             * @description The amount, as decimal digits with up to nine decimals.
+             * @example 50
+             */
+            amount: string;
+            currency: components<Other>["schemas"]["PriceCurrency"];
+        };
+        /**
+         * BudgetThresholdsInput
+         * @description Parts of the limit in percent, in any order. The first time in a period that as much is spent, a `BUDGET_THRESHOLD_REACHED` event is sent. Default none.
+         * @example [
+         *       50,
+         *       80
+         *     ]
+         */
+        BudgetThresholdsInput: number[];
+        /**
+         * BudgetInput
+         * @description What may be spent in a period.
+         * @example {
+         *       "scope": {
+         *         "tag": "team=checkout"
+         *       },
+         *       "limit": {
+         *         "amount": "50",
+         *         "currency": "USD"
+         *       },
+         *       "period": "month",
+         *       "time_zone": "Europe/Amsterdam",
+         *       "assume_max_output_tokens": 4096,
+         *       "thresholds": [
+         *         50,
+         *         80
+         *       ]
+         *     }
+         */
+        BudgetInput: {
+            scope?: components<Other>["schemas"]["BudgetScopeInput"];
+            limit: components<Other>["schemas"]["BudgetLimitInput"];
+            /**
+             * BudgetPeriodInput
+             * @description When the budget begins anew. `once` never does.
+             * @example month
+             * @enum {string}
+             */
+            period: "day" | "week" | "month" | "once";
+            /**
+             * @description Name of a time zone in the IANA database, in which days, weeks (from Monday) and months begin. Default `UTC`.
+             * @example Europe/Amsterdam
+             */
+            time_zone?: string;
+            /**
+             * BudgetUnpricedInput
+             * @description Calls whose most cost is unknown, because the model has no price or the provider gets no limit of output tokens: `refuse` (default), or `allow`. Allowed ones are not held before they are made, so that more than the limit can be spent.
+             * @example refuse
+             * @enum {string}
+             */
+            unpriced?: "refuse" | "allow";
+            assume_max_output_tokens?: components<Other>["schemas"]["AssumedOutputTokens"];
+            thresholds?: components<Other>["schemas"]["BudgetThresholdsInput"];
+        };
+        /**
          * CostGroup
          * @description The sums of a group. Which of the first fields it has follows from `by`.
          * @example {
@@ -7843,6 +8951,7 @@ export interface components<Other = string & {}> {
          *       "model": "gpt-4.1-mini",
          *       "sums": {
          *         "calls": 412,
+         *         "failed_calls": 3,
          *         "input_tokens": 26368,
          *         "output_tokens": 5356,
          *         "cost": {
@@ -7899,6 +9008,7 @@ export interface components<Other = string & {}> {
          *       "complete_until": "2026-11-06T12:15:00.000Z",
          *       "total": {
          *         "calls": 412,
+         *         "failed_calls": 3,
          *         "input_tokens": 26368,
          *         "output_tokens": 5356,
          *         "cost": {
@@ -7913,6 +9023,7 @@ export interface components<Other = string & {}> {
          *           "model": "gpt-4.1-mini",
          *           "sums": {
          *             "calls": 412,
+         *             "failed_calls": 3,
          *             "input_tokens": 26368,
          *             "output_tokens": 5356,
          *             "cost": {
@@ -11010,7 +12121,7 @@ export interface components<Other = string & {}> {
                  * @description The kind of the error.
                  * @example invalid_request_error
                  */
-                type: ("invalid_request_error" | "rate_limit_error" | "server_error") | components<Other>["schemas"]["OtherValue"];
+                type: ("invalid_request_error" | "rate_limit_error" | "server_error" | "insufficient_quota") | components<Other>["schemas"]["OtherValue"];
                 /**
                  * @description The first member, parameter or header that is wrong; `null` if the error has no such place.
                  * @example messages[0].role
@@ -11099,6 +12210,13 @@ export interface components<Other = string & {}> {
             /** @description With failures of providers: all calls that failed for this request, the last one included. */
             attempts?: components<Other>["schemas"]["FailedAttempt"][];
             usage?: components<Other>["schemas"]["Usage"];
+            /**
+             * @description With `budget-exceeded` and `cost-unknown`: name of the budget.
+             * @example checkout
+             */
+            budget?: string;
+            left?: components<Other>["schemas"]["Cost"];
+            resets_at?: components<Other>["schemas"]["Timestamp"];
         };
         /**
          * InvalidParametersProblem
@@ -11394,7 +12512,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:slug-taken
              */
-            type: ("urn:prompt-gateway:problem:slug-taken" | "urn:prompt-gateway:problem:idempotency-key-in-use") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:slug-taken" | "urn:prompt-gateway:problem:alias-taken" | "urn:prompt-gateway:problem:idempotency-key-in-use") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 409
@@ -11488,6 +12606,90 @@ export interface components<Other = string & {}> {
             status: 422;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * ImportPrompts403Problem
+         * @description Error details of an answer with status 403 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:insufficient-scope",
+         *       "title": "Insufficient scope",
+         *       "status": 403,
+         *       "detail": "This key does not have the scope prompts:write.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ImportPrompts403Problem: {
+            /**
+             * AnyImportPrompts403ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:insufficient-scope
+             */
+            type: ("urn:prompt-gateway:problem:insufficient-scope" | "urn:prompt-gateway:problem:beyond-limits") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 403
+             * @constant
+             */
+            status: 403;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * ImportPrompts409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:edit-conflict",
+         *       "title": "Edit conflict",
+         *       "status": 409,
+         *       "detail": "Other requests changed the same prompts. Send the request again: it continues where it stopped.",
+         *       "instance": "/api/v1/prompts/import",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        ImportPrompts409Problem: {
+            /**
+             * AnyImportPrompts409ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:edit-conflict
+             */
+            type: "urn:prompt-gateway:problem:edit-conflict" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * ImportPrompts422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:import-refused",
+         *       "title": "Import refused",
+         *       "status": 422,
+         *       "detail": "1 of 100 prompts cannot be imported. Nothing was stored.",
+         *       "instance": "/api/v1/prompts/import",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not known",
+         *           "pointer": "#/prompts/17/versions/0/selected_provider"
+         *         }
+         *       ]
+         *     }
+         */
+        ImportPrompts422Problem: {
+            /**
+             * AnyImportPrompts422ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:import-refused
+             */
+            type: "urn:prompt-gateway:problem:import-refused" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * PromptNotFoundProblem
          * @description Error details of an answer with status 404 (RFC 9457).
          * @example {
@@ -11537,7 +12739,7 @@ export interface components<Other = string & {}> {
              * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
              * @example urn:prompt-gateway:problem:slug-taken
              */
-            type: ("urn:prompt-gateway:problem:slug-taken" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
+            type: ("urn:prompt-gateway:problem:slug-taken" | "urn:prompt-gateway:problem:alias-taken" | "urn:prompt-gateway:problem:edit-conflict") | components<Other>["schemas"]["OtherValue"];
             /**
              * @description HTTP status of the answer.
              * @example 409
@@ -11791,6 +12993,38 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 428;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * BeyondBudgetProblem
+         * @description Error details of an answer with status 402 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:budget-exceeded",
+         *       "title": "Budget exceeded",
+         *       "status": 402,
+         *       "detail": "The call could cost more than what is left of the budget \"checkout\".",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "budget": "checkout",
+         *       "left": {
+         *         "amount": "0.00021",
+         *         "currency": "USD"
+         *       },
+         *       "resets_at": "2026-12-01T00:00:00.000Z"
+         *     }
+         */
+        BeyondBudgetProblem: {
+            /**
+             * AnyBeyondBudgetProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:budget-exceeded
+             */
+            type: ("urn:prompt-gateway:problem:budget-exceeded" | "urn:prompt-gateway:problem:cost-unknown") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 402
+             * @constant
+             */
+            status: 402;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * BeyondLimitsProblem
@@ -12113,6 +13347,84 @@ export interface components<Other = string & {}> {
             status: 404;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
+         * GetInvocationContent404Problem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:invocation-content-not-found",
+         *       "title": "Content of the invocation not found",
+         *       "status": 404,
+         *       "detail": "No content of this invocation is kept.",
+         *       "instance": "/api/v1/invocations/01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71/content",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        GetInvocationContent404Problem: {
+            /**
+             * AnyGetInvocationContent404ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:invocation-not-found
+             */
+            type: ("urn:prompt-gateway:problem:invocation-not-found" | "urn:prompt-gateway:problem:invocation-content-not-found") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * InternalErrorOrSecretUnreadableProblem
+         * @description Error details of an answer with status 500 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:internal-error",
+         *       "title": "Internal error",
+         *       "status": 500,
+         *       "detail": "The service failed unexpectedly. Report the request id to the operator.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        InternalErrorOrSecretUnreadableProblem: {
+            /**
+             * AnyInternalErrorOrSecretUnreadableProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:internal-error
+             */
+            type: ("urn:prompt-gateway:problem:internal-error" | "urn:prompt-gateway:problem:secret-unreadable") | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 500
+             * @constant
+             */
+            status: 500;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * CreateInvocationFeedback422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:idempotency-key-reused",
+         *       "title": "Idempotency key reused",
+         *       "status": 422,
+         *       "detail": "This Idempotency-Key was used with another body.",
+         *       "instance": "/api/v1/prompts/summarise-support-ticket/invoke",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        CreateInvocationFeedback422Problem: {
+            /**
+             * AnyCreateInvocationFeedback422ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:idempotency-key-reused
+             */
+            type: "urn:prompt-gateway:problem:idempotency-key-reused" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
          * ListAuditLog403Problem
          * @description Error details of an answer with status 403 (RFC 9457).
          * @example {
@@ -12215,6 +13527,90 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * BudgetNotFoundProblem
+         * @description Error details of an answer with status 404 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:budget-not-found",
+         *       "title": "Budget not found",
+         *       "status": 404,
+         *       "detail": "No budget has the name \"checkout\".",
+         *       "instance": "/api/v1/budgets/checkout",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        BudgetNotFoundProblem: {
+            /**
+             * AnyBudgetNotFoundProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:budget-not-found
+             */
+            type: "urn:prompt-gateway:problem:budget-not-found" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 404
+             * @constant
+             */
+            status: 404;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetBudget409Problem
+         * @description Error details of an answer with status 409 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:too-many-budgets",
+         *       "title": "Too many budgets",
+         *       "status": 409,
+         *       "detail": "There are already 1000 budgets.",
+         *       "instance": "/api/v1/budgets/checkout",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
+         *     }
+         */
+        SetBudget409Problem: {
+            /**
+             * AnySetBudget409ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:too-many-budgets
+             */
+            type: "urn:prompt-gateway:problem:too-many-budgets" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 409
+             * @constant
+             */
+            status: 409;
+        } & components<Other>["schemas"]["ProblemFields"];
+        /**
+         * SetBudget422Problem
+         * @description Error details of an answer with status 422 (RFC 9457).
+         * @example {
+         *       "type": "urn:prompt-gateway:problem:unknown-timezone",
+         *       "title": "Unknown time zone",
+         *       "status": 422,
+         *       "detail": "Europe/Amsterdm is not the name of a time zone in the IANA database.",
+         *       "instance": "/api/v1/budgets/checkout",
+         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW",
+         *       "errors": [
+         *         {
+         *           "detail": "is not the name of a time zone",
+         *           "pointer": "#/time_zone"
+         *         }
+         *       ]
+         *     }
+         */
+        SetBudget422Problem: {
+            /**
+             * AnySetBudget422ProblemType
+             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
+             * @example urn:prompt-gateway:problem:unknown-timezone
+             */
+            type: "urn:prompt-gateway:problem:unknown-timezone" | components<Other>["schemas"]["OtherValue"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 422
+             * @constant
+             */
+            status: 422;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * CreateLocation422Problem
@@ -12680,32 +14076,6 @@ export interface components<Other = string & {}> {
              * @constant
              */
             status: 422;
-        } & components<Other>["schemas"]["ProblemFields"];
-        /**
-         * InternalErrorOrSecretUnreadableProblem
-         * @description Error details of an answer with status 500 (RFC 9457).
-         * @example {
-         *       "type": "urn:prompt-gateway:problem:internal-error",
-         *       "title": "Internal error",
-         *       "status": 500,
-         *       "detail": "The service failed unexpectedly. Report the request id to the operator.",
-         *       "instance": "/api/v1/prompts/summarise-support-ticket",
-         *       "request_id": "01J9ZQ4C7N8VX2M5K3T6B1R0DW"
-         *     }
-         */
-        InternalErrorOrSecretUnreadableProblem: {
-            /**
-             * AnyInternalErrorOrSecretUnreadableProblemType
-             * @description Type of the problem. Programs decide by this, not by `title` or `detail`.
-             * @example urn:prompt-gateway:problem:internal-error
-             */
-            type: ("urn:prompt-gateway:problem:internal-error" | "urn:prompt-gateway:problem:secret-unreadable") | components<Other>["schemas"]["OtherValue"];
-            /**
-             * @description HTTP status of the answer.
-             * @example 500
-             * @constant
-             */
-            status: 500;
         } & components<Other>["schemas"]["ProblemFields"];
         /**
          * IntegrationNotFoundProblem
@@ -13679,6 +15049,21 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["PreconditionRequiredProblem"];
             };
         };
+        /** @description A budget does not allow the call. No provider was called. */
+        BeyondBudget: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
+                "X-Should-Retry": components<Other>["headers"]["ShouldRetry"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["BeyondBudgetProblem"];
+            };
+        };
         /** @description The API key does not have a scope that the request needs, or its limits do not allow the model. */
         BeyondLimits: {
             headers: {
@@ -13710,6 +15095,19 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["ProviderFailedProblem"];
             };
         };
+        /** @description The service failed unexpectedly, or it cannot decrypt what it has stored encrypted. */
+        InternalErrorOrSecretUnreadable: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["InternalErrorOrSecretUnreadableProblem"];
+            };
+        };
         /** @description No provider has this id, or no price of your own is set for the model. */
         PriceNotFound: {
             headers: {
@@ -13721,6 +15119,19 @@ export interface components<Other = string & {}> {
             };
             content: {
                 "application/problem+json": components<Other>["schemas"]["PriceNotFoundProblem"];
+            };
+        };
+        /** @description No budget has this name. */
+        BudgetNotFound: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components<Other>["schemas"]["BudgetNotFoundProblem"];
             };
         };
         /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
@@ -13778,19 +15189,6 @@ export interface components<Other = string & {}> {
                 "application/problem+json": components<Other>["schemas"]["OrderNotOpenProblem"];
             };
         };
-        /** @description The service failed unexpectedly, or it cannot decrypt a secret of the integration. */
-        InternalErrorOrSecretUnreadable: {
-            headers: {
-                "X-Request-Id": components<Other>["headers"]["RequestId"];
-                "Cache-Control": components<Other>["headers"]["CacheControl"];
-                RateLimit: components<Other>["headers"]["RateLimit"];
-                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components<Other>["schemas"]["InternalErrorOrSecretUnreadableProblem"];
-            };
-        };
         /** @description The body is not JSON. Or a parameter, a header or the body does not follow the contract, for example because it asks for something that this service does not do. Or members of the body do not fit together. */
         CompatibleInvalidGenerateRequest: {
             headers: {
@@ -13816,6 +15214,25 @@ export interface components<Other = string & {}> {
                 "X-Request-Id": components<Other>["headers"]["RequestId"];
                 "Cache-Control": components<Other>["headers"]["CacheControl"];
                 "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                /**
+                 * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
+                 * @example false
+                 */
+                "X-Should-Retry"?: "false";
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components<Other>["schemas"]["CompatibleError"];
+            };
+        };
+        /** @description A budget does not allow the call. No provider was called. */
+        CompatibleBeyondBudget: {
+            headers: {
+                "X-Request-Id": components<Other>["headers"]["RequestId"];
+                "Cache-Control": components<Other>["headers"]["CacheControl"];
+                RateLimit: components<Other>["headers"]["RateLimit"];
+                "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                "X-Invocation-Id": components<Other>["headers"]["InvocationIdHeader"];
                 /**
                  * @description `false` if clients should not repeat the request by themselves, because the service has already done it, or because it cannot succeed. OpenAI's SDKs obey it. Absent otherwise.
                  * @example false
@@ -14125,7 +15542,7 @@ export interface components<Other = string & {}> {
          */
         IdempotencyKey: string;
         /**
-         * @description The prompt's slug or its id.
+         * @description The prompt's slug, its id or one of its aliases.
          * @example summarise-support-ticket
          */
         PathSlugOrId: string;
@@ -14185,7 +15602,7 @@ export interface components<Other = string & {}> {
          */
         Until: components<Other>["schemas"]["Moment"];
         /**
-         * @description Only invocations of this prompt. A slug is that of a prompt that exists; `prompt-not-found` if there is none.
+         * @description Only invocations of this prompt. A slug or an alias is that of a prompt that exists; `prompt-not-found` if there is none.
          * @example summarise-support-ticket
          */
         OfInvocationPrompt: string;
@@ -14245,6 +15662,11 @@ export interface components<Other = string & {}> {
          */
         PathModel: components<Other>["schemas"]["ModelId"];
         /**
+         * @description Name of the budget.
+         * @example checkout
+         */
+        PathBudgetName: components<Other>["schemas"]["BudgetName"];
+        /**
          * @description How the list treats archived entries. `exclude` (default): without them; `include`: with them; `only`: only archived entries.
          * @example include
          */
@@ -14298,7 +15720,7 @@ export interface components<Other = string & {}> {
          * @description Only deliveries of events of this type.
          * @example ORDER_PLACED
          */
-        OfEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "TEST";
+        OfEventType: "ORDER_PLACED" | "ORDER_COMPLETED" | "ORDER_CANCELED" | "PRODUCT_UPDATED" | "CATEGORY_UPDATED" | "FISCAL_DAY_END" | "BUDGET_THRESHOLD_REACHED" | "TEST";
         /**
          * @description Only deliveries of events about this order, product, category, location or integration: those with this `targetId` in
          *     their body.
@@ -14516,7 +15938,7 @@ export interface operations<Other = string & {}> {
             };
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
-            /** @description The slug is taken, or the idempotency key is in use. */
+            /** @description The slug or an alias is taken, or the idempotency key is in use. */
             409: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -14551,6 +15973,128 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
+    exportPrompts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only prompts whose slugs follow this one. It may no longer exist.
+                 * @example summarise-support-ticket
+                 */
+                after_slug?: string;
+                /**
+                 * @description Whether each prompt has all of its versions, or only the current one.
+                 * @example current
+                 */
+                versions?: "all" | "current";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The prompts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    importPrompts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The prompts. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["PromptImport"];
+            };
+        };
+        responses: {
+            /** @description What became of each prompt, or would. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["PromptImportResult"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            /** @description The API key lacks `prompts:write`, or `prompts:release` to set labels, or it is limited to some prompts. */
+            403: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    "WWW-Authenticate": components<Other>["headers"]["WwwAuthenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["ImportPrompts403Problem"];
+                };
+            };
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            /** @description Other requests changed the same prompts. Some prompts may have been imported. Send the request again: it continues. */
+            409: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["ImportPrompts409Problem"];
+                };
+            };
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description A prompt cannot be imported. Nothing was stored. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["ImportPrompts422Problem"];
+                };
+            };
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
     getPrompt: {
         parameters: {
             query?: never;
@@ -14563,7 +16107,7 @@ export interface operations<Other = string & {}> {
             };
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -14610,7 +16154,7 @@ export interface operations<Other = string & {}> {
             };
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -14644,7 +16188,7 @@ export interface operations<Other = string & {}> {
             404: components<Other>["responses"]["PromptNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
             408: components<Other>["responses"]["RequestTimeout"];
-            /** @description The slug is taken, or other requests kept changing the prompt. */
+            /** @description The slug or an alias is taken, or other requests kept changing the prompt. */
             409: {
                 headers: {
                     "X-Request-Id": components<Other>["headers"]["RequestId"];
@@ -14691,7 +16235,7 @@ export interface operations<Other = string & {}> {
             };
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -14748,7 +16292,7 @@ export interface operations<Other = string & {}> {
             header?: never;
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -14794,7 +16338,7 @@ export interface operations<Other = string & {}> {
             };
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -14851,7 +16395,7 @@ export interface operations<Other = string & {}> {
             };
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -14928,7 +16472,7 @@ export interface operations<Other = string & {}> {
             header?: never;
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -14974,7 +16518,7 @@ export interface operations<Other = string & {}> {
             };
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -15031,7 +16575,7 @@ export interface operations<Other = string & {}> {
             };
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -15120,7 +16664,7 @@ export interface operations<Other = string & {}> {
             };
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -15183,7 +16727,7 @@ export interface operations<Other = string & {}> {
             header?: never;
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -15257,7 +16801,7 @@ export interface operations<Other = string & {}> {
             };
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -15343,6 +16887,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["InvalidRequest"];
             401: components<Other>["responses"]["Unauthenticated"];
+            402: components<Other>["responses"]["BeyondBudget"];
             403: components<Other>["responses"]["BeyondLimits"];
             404: components<Other>["responses"]["PromptOrVersionNotFound"];
             406: components<Other>["responses"]["NotAcceptable"];
@@ -15391,7 +16936,7 @@ export interface operations<Other = string & {}> {
             header?: never;
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -15523,7 +17068,7 @@ export interface operations<Other = string & {}> {
             header?: never;
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -15580,7 +17125,7 @@ export interface operations<Other = string & {}> {
             };
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -15697,7 +17242,7 @@ export interface operations<Other = string & {}> {
             header?: never;
             path: {
                 /**
-                 * @description The prompt's slug or its id.
+                 * @description The prompt's slug, its id or one of its aliases.
                  * @example summarise-support-ticket
                  */
                 slugOrId: components<Other>["parameters"]["PathSlugOrId"];
@@ -15856,7 +17401,7 @@ export interface operations<Other = string & {}> {
                  */
                 until?: components<Other>["parameters"]["Until"];
                 /**
-                 * @description Only invocations of this prompt. A slug is that of a prompt that exists; `prompt-not-found` if there is none.
+                 * @description Only invocations of this prompt. A slug or an alias is that of a prompt that exists; `prompt-not-found` if there is none.
                  * @example summarise-support-ticket
                  */
                 prompt?: components<Other>["parameters"]["OfInvocationPrompt"];
@@ -15964,7 +17509,7 @@ export interface operations<Other = string & {}> {
                  */
                 until?: components<Other>["parameters"]["Until"];
                 /**
-                 * @description Only invocations of this prompt. A slug is that of a prompt that exists; `prompt-not-found` if there is none.
+                 * @description Only invocations of this prompt. A slug or an alias is that of a prompt that exists; `prompt-not-found` if there is none.
                  * @example summarise-support-ticket
                  */
                 prompt?: components<Other>["parameters"]["OfInvocationPrompt"];
@@ -16083,6 +17628,165 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
+    getInvocationContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the invocation.
+                 * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
+                 */
+                id: components<Other>["parameters"]["PathInvocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["KeptContent"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            /** @description The invocation log has no record with this id, or no content of it. */
+            404: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["GetInvocationContent404Problem"];
+                };
+            };
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalErrorOrSecretUnreadable"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    deleteInvocationContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the invocation.
+                 * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
+                 */
+                id: components<Other>["parameters"]["PathInvocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content is erased. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Confirmation"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["InvocationNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    createInvocationFeedback: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique value for each action. A repetition with the same key gets the first answer again, and the action is done once. Up to 255 visible ASCII characters, with or without double quotes.
+                 * @example "8e03978e-40d5-43dd-bc93-6894a57f9324"
+                 */
+                "Idempotency-Key"?: components<Other>["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the invocation.
+                 * @example 01a1ac1e-0b00-7c53-9b1e-4f0a6d2c8e71
+                 */
+                id: components<Other>["parameters"]["PathInvocationId"];
+            };
+            cookie?: never;
+        };
+        /** @description The feedback. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["InvocationFeedbackCreate"];
+            };
+        };
+        responses: {
+            /** @description The feedback. `Location` is the invocation. */
+            201: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Location: components<Other>["headers"]["LocationHeader"];
+                    "Idempotency-Replayed": components<Other>["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["InvocationFeedback"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["InvocationNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            409: components<Other>["responses"]["IdempotencyKeyInUse"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description The idempotency key was used with another request. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["CreateInvocationFeedback422Problem"];
+                };
+            };
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
     listAuditLog: {
         parameters: {
             query?: {
@@ -16113,7 +17817,7 @@ export interface operations<Other = string & {}> {
                  * @description Only changes of resources of this kind.
                  * @example prompt
                  */
-                resource_type?: "api_key" | "category" | "integration" | "location" | "price" | "product" | "prompt" | "session";
+                resource_type?: "api_key" | "budget" | "category" | "integration" | "invocation" | "location" | "price" | "product" | "prompt" | "session";
                 /**
                  * @description Only changes of this resource. That of a label is its prompt; that of a price is `<provider>/<model>`.
                  * @example 6f1c0a52-3f0e-4b7e-9d5a-1c2b7f3e8a90
@@ -16472,6 +18176,243 @@ export interface operations<Other = string & {}> {
             default: components<Other>["responses"]["OtherProblem"];
         };
     };
+    listBudgets: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Maximum number of entries in a page.
+                 * @example 20
+                 */
+                limit?: components<Other>["parameters"]["Limit"];
+                /**
+                 * @description `next` of the previous page. Cannot be combined with `offset`.
+                 * @example B7ie7drMbos7MiAxNzkzOTY4MTgwNTUxIDRkMDdjOWUyLWI4NmEtNDE1My04ZTlmLWM1YTFkNzJmM2I2MA
+                 */
+                after?: components<Other>["parameters"]["After"];
+                /**
+                 * @description Number of entries to skip.
+                 * @example 0
+                 */
+                offset?: components<Other>["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of budgets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Link: components<Other>["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["BudgetPage"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    getBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answers 304 without a body if the current `ETag` of the resource is one of these.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-None-Match"?: components<Other>["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the budget.
+                 * @example checkout
+                 */
+                name: components<Other>["parameters"]["PathBudgetName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The budget. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Budget"];
+                };
+            };
+            304: components<Other>["responses"]["NotModified"];
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["BudgetNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    setBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the budget.
+                 * @example checkout
+                 */
+                name: components<Other>["parameters"]["PathBudgetName"];
+            };
+            cookie?: never;
+        };
+        /** @description The budget. */
+        requestBody: {
+            content: {
+                "application/json": components<Other>["schemas"]["BudgetInput"];
+            };
+        };
+        responses: {
+            /** @description The budget, which was set before. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Budget"];
+                };
+            };
+            /** @description The new budget. */
+            201: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    Location: components<Other>["headers"]["LocationHeader"];
+                    ETag: components<Other>["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Budget"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidRequest"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            408: components<Other>["responses"]["RequestTimeout"];
+            /** @description You have set 1,000 budgets. */
+            409: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetBudget409Problem"];
+                };
+            };
+            412: components<Other>["responses"]["PreconditionFailed"];
+            413: components<Other>["responses"]["ContentTooLarge"];
+            415: components<Other>["responses"]["UnsupportedMediaType"];
+            /** @description There is no such time zone. */
+            422: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components<Other>["schemas"]["SetBudget422Problem"];
+                };
+            };
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
+    deleteBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Changes the resource only if its current `ETag` is one of these, or, with `*`, if it exists. Otherwise the answer is 412.
+                 * @example "Zk3v9QwLx0uT1c"
+                 */
+                "If-Match"?: components<Other>["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Name of the budget.
+                 * @example checkout
+                 */
+                name: components<Other>["parameters"]["PathBudgetName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The budget is deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components<Other>["headers"]["RequestId"];
+                    "Cache-Control": components<Other>["headers"]["CacheControl"];
+                    RateLimit: components<Other>["headers"]["RateLimit"];
+                    "RateLimit-Policy": components<Other>["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components<Other>["schemas"]["Confirmation"];
+                };
+            };
+            400: components<Other>["responses"]["InvalidParameters"];
+            401: components<Other>["responses"]["Unauthenticated"];
+            403: components<Other>["responses"]["InsufficientScope"];
+            404: components<Other>["responses"]["BudgetNotFound"];
+            406: components<Other>["responses"]["NotAcceptable"];
+            412: components<Other>["responses"]["PreconditionFailed"];
+            429: components<Other>["responses"]["RateLimited"];
+            500: components<Other>["responses"]["InternalError"];
+            503: components<Other>["responses"]["ServiceUnavailable"];
+            default: components<Other>["responses"]["OtherProblem"];
+        };
+    };
     getCosts: {
         parameters: {
             query?: {
@@ -16491,7 +18432,7 @@ export interface operations<Other = string & {}> {
                  */
                 until?: components<Other>["schemas"]["Moment"];
                 /**
-                 * @description Only invocations of this prompt. A slug is that of a prompt that exists; `prompt-not-found` if there is none.
+                 * @description Only invocations of this prompt. A slug or an alias is that of a prompt that exists; `prompt-not-found` if there is none.
                  * @example summarise-support-ticket
                  */
                 prompt?: components<Other>["parameters"]["OfInvocationPrompt"];
@@ -16608,6 +18549,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["CompatibleInvalidGenerateRequest"];
             401: components<Other>["responses"]["CompatibleUnauthenticated"];
+            402: components<Other>["responses"]["CompatibleBeyondBudget"];
             403: components<Other>["responses"]["CompatibleBeyondLimits"];
             404: components<Other>["responses"]["CompatiblePromptOrModelNotFound"];
             406: components<Other>["responses"]["CompatibleNotAcceptable"];
@@ -16682,6 +18624,7 @@ export interface operations<Other = string & {}> {
             };
             400: components<Other>["responses"]["CompatibleInvalidGenerateRequest"];
             401: components<Other>["responses"]["CompatibleUnauthenticated"];
+            402: components<Other>["responses"]["CompatibleBeyondBudget"];
             403: components<Other>["responses"]["CompatibleBeyondLimits"];
             404: components<Other>["responses"]["CompatiblePromptOrModelNotFound"];
             406: components<Other>["responses"]["CompatibleNotAcceptable"];
