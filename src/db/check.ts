@@ -13,6 +13,7 @@ const BUDGET_MS = 30_000;
 interface Probe {
   _id: string;
   value?: string;
+  names?: string[];
   number: number;
   list: number[];
   expires_at: Date;
@@ -70,6 +71,7 @@ async function attempt(name: string, check: Check, collection: Collection<Probe>
 async function makeIndexes(collection: Collection<Probe>): Promise<void> {
   await collection.createIndexes([
     { key: { value: 1 }, name: 'value_unique', unique: true, partialFilterExpression: { value: { $type: 'string' } } },
+    { key: { names: 1 }, name: 'names_unique', unique: true, partialFilterExpression: { names: { $gt: '' } } },
   ]);
 }
 
@@ -85,6 +87,25 @@ const checks: Readonly<Record<string, Check>> = {
     await collection.deleteOne({ _id: `${run}-b` });
     const deleted = await isRefused(() => collection.insertOne(probe(`${run}-c`, { value: `${run}-1` })));
     expect(!deleted, 'the value of a document that was deleted stays taken');
+  },
+  'unique index over arrays': async (collection, run) => {
+    const [one, two, three] = [`${run}-1`, `${run}-2`, `${run}-3`];
+    await collection.insertOne(probe(`${run}-a`, { names: [one, two] }));
+    await collection.insertOne(probe(`${run}-b`));
+    const again = await isRefused(() => collection.insertOne(probe(`${run}-c`, { names: [three, two] })));
+    expect(again, 'arrays of two documents may have the same value');
+    const set = await isRefused(() => collection.updateOne({ _id: `${run}-b` }, { $set: { names: [two] } }));
+    expect(set, 'an update may give a document the value of an array of another');
+    const kept = await isRefused(() => collection.updateOne({ _id: `${run}-a` }, { $set: { names: [two, three] } }));
+    expect(!kept, 'a document cannot keep a value of its array');
+    const replaced = await isRefused(() => collection.insertOne(probe(`${run}-c`, { names: [one] })));
+    expect(!replaced, 'a value that was removed from an array stays taken');
+    await collection.deleteOne({ _id: `${run}-a` });
+    const deleted = await isRefused(() => collection.insertOne(probe(`${run}-d`, { names: [two, three] })));
+    expect(!deleted, 'a value of an array of a document that was deleted stays taken');
+    const found = await collection.find({ names: { $in: [one, two] } }).toArray();
+    const ids = found.map(({ _id }) => _id.slice(-1)).sort();
+    expect(ids.join() === 'c,d', `a read by values of arrays found ${ids.join() || 'nothing'} instead of c,d`);
   },
   'duplicate _id': async (collection, run) => {
     await collection.insertOne(probe(`${run}-a`));

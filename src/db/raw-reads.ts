@@ -6,19 +6,19 @@ import { read } from './writes.ts';
 const cutFrom = 1024 * 1024;
 
 /**
- * Reads documents by the values of a unique field. It sends the command itself, because a cursor of the driver costs a
- * fifth more CPU.
+ * Reads documents by the values of a unique field, or of an array whose values are unique. It sends the command itself,
+ * because a cursor of the driver costs a fifth more CPU.
  *
  * @param parse makes an object of a document in BSON
  * @throws ProblemError `database-unavailable`
  */
-export async function readByValue<Document, Name extends keyof Document & string>(
+export async function readByValue<Document>(
   db: Db,
-  { collection, field }: { readonly collection: string; readonly field: Name },
-  values: readonly Document[Name][],
+  { collection, field }: { readonly collection: string; readonly field: keyof Document & string },
+  values: readonly string[],
   parse: (bytes: Uint8Array) => Document,
-): Promise<Map<Document[Name], Document>> {
-  const found = new Map<Document[Name], Document>();
+): Promise<Map<string, Document>> {
+  const found = new Map<string, Document>();
   for (let rest = values; rest.length > 0;) {
     const command = {
       find: collection,
@@ -33,7 +33,9 @@ export async function readByValue<Document, Name extends keyof Document & string
     for (const document of batch) {
       bytes += document.length;
       const parsed = parse(document);
-      found.set(parsed[field], parsed);
+      const value = parsed[field] as string | readonly string[];
+      if (typeof value === 'string') found.set(value, parsed);
+      else for (const one of value) found.set(one, parsed);
     }
     rest = bytes < cutFrom ? [] : rest.filter((value) => !found.has(value));
   }
@@ -60,11 +62,9 @@ export function gatherReadsById<Document extends { readonly _id: string }, Item>
   toItem: (document: Document) => Item,
 ): ReadsById<Item> {
   const parse = (bytes: Uint8Array): Document => BSON.deserialize(bytes) as Document;
-  const find = gatherReads(
-    (ids) => readByValue<Document, '_id'>(db, { collection, field: '_id' }, ids, parse),
-    toItem,
-    { largest: idsAtOnce },
-  );
+  const find = gatherReads((ids) => readByValue<Document>(db, { collection, field: '_id' }, ids, parse), toItem, {
+    largest: idsAtOnce,
+  });
   return {
     find,
     async findAll(ids) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, IndexDescription } from 'mongodb';
 import { checkDatabase } from '../../src/db/check.ts';
 import { connectDatabase } from '../../src/db/client.ts';
 import { createTestDatabase, testDatabaseUri, type TestDatabase } from '../support/database.ts';
@@ -51,7 +51,12 @@ describe('checkDatabase', () => {
 
   it('reports a unique index that is not unique', async () => {
     await database.db.dropDatabase();
-    const db = deviating((collection) => ({ createIndexes: () => collection.createIndex({ value: 1 }) }));
+    const db = deviating((collection) => ({
+      createIndexes: (indexes: IndexDescription[]) =>
+        collection.createIndexes(
+          indexes.map((index) => ('value' in index.key ? { key: index.key, name: 'any' } : index)),
+        ),
+    }));
     await expect(checkDatabase(db)).rejects.toThrow(
       /does not work as this service requires:\n- unique index: two documents may have the same value\nUse MongoDB .*DATABASE_CHECK=off/s,
     );
@@ -70,6 +75,18 @@ describe('checkDatabase', () => {
       },
     }));
     await expect(checkDatabase(db)).rejects.toThrow(/- unique index: a value that was replaced stays taken\n/);
+  });
+
+  it('reports a unique index that does not see the values of arrays', async () => {
+    await database.db.dropDatabase();
+    const db = deviating((collection) => ({
+      createIndexes: (indexes: IndexDescription[]) =>
+        collection.createIndexes(indexes.filter(({ key }) => 'value' in key)),
+    }));
+    await expect(checkDatabase(db)).rejects.toThrow(
+      /\n- unique index over arrays: arrays of two documents may have the same value\n/,
+    );
+    await database.db.dropDatabase();
   });
 
   it('reports several problems, one on each line', async () => {

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { serverEnvironment, type Environment } from './processes.ts';
 import { installPythonPackage, type PythonPackageOptions } from './python-package.ts';
 import { runCommand } from './run-command.ts';
+import { secantusServer } from './secantus-server.ts';
 
 /** The release of SecantusDB that is installed. https://pypi.org/project/SecantusDB/ */
 export const SECANTUS_VERSION = '0.7.0b3';
@@ -44,39 +45,9 @@ export function secantusArgs({ port, storagePath, cacheMebibytes, auth, syncsWri
   ];
 }
 
-/**
- * Starts the server, with its command line. For each document that it writes, it reads and decodes the descriptions of
- * all indexes of the collection four times, which is nearly half of its time for a delivery. Here it reads them once for
- * each transaction, which is one command or a part of it: nothing else can change them meanwhile, because a transaction
- * reads a snapshot.
- */
-const SERVER = `
-import contextlib, sys
-from secantus.cli import main
-from secantus.storage import Storage
-begin, read = Storage._batch_transaction, Storage._index_options_map
-@contextlib.contextmanager
-def batch_transaction(self, **options):
-    with begin(self, **options) as session:
-        self._tls.index_options = {}
-        try:
-            yield session
-        finally:
-            self._tls.index_options = None
-def index_options_map(self, db, coll):
-    known = getattr(self._tls, "index_options", None)
-    if known is None:
-        return read(self, db, coll)
-    if (db, coll) not in known:
-        known[db, coll] = read(self, db, coll)
-    return known[db, coll]
-Storage._batch_transaction, Storage._index_options_map = batch_transaction, index_options_map
-sys.exit(main())
-`;
-
 /** The command line of the Python beside the server program. */
 export function secantusServerArgs(settings: ServerSettings): string[] {
-  return ['-c', SERVER, ...secantusArgs(settings)];
+  return ['-c', secantusServer(SECANTUS_VERSION), ...secantusArgs(settings)];
 }
 
 const USER_LIMIT_MS = 30_000;
