@@ -17,6 +17,7 @@ import type { LayoutStore } from './partitions/layout-store.ts';
 import { partitionOf, spansOf } from './partitions/partition.ts';
 import { createPartitions } from './partitions/partitions.ts';
 import type { ReplayWorker } from './replays/replays.ts';
+import { repeat, type Repetition } from './repeat.ts';
 import { createQuota } from './sending/quota.ts';
 import type { Sender } from './sending/sender.ts';
 import type { WebhookLimits, WebhookTiming } from './timing.ts';
@@ -76,7 +77,7 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   const searchedAt = new Map<number, number>();
   let freshBefore: ReadonlySet<string> = new Set();
   let isStopping = false;
-  const timers = new Set<NodeJS.Timeout>();
+  let loops: readonly Repetition[] = [];
   /** Work that must end before this process leaves. */
   const working = new Set<Promise<void>>();
   let alarm: NodeJS.Timeout | undefined;
@@ -278,25 +279,12 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
   // Life ---------------------------------------------------------------------------------------------------------
 
   const track = (work: Promise<void>): void => {
-    const tracked: Promise<void> = work
-      .catch((error: unknown) => {
-        log.warn({ error }, 'the delivery engine failed; retrying');
-      })
-      .finally(() => working.delete(tracked));
+    const tracked: Promise<void> = work.catch(warn).finally(() => working.delete(tracked));
     working.add(tracked);
   };
 
-  /** Repeats work, with a pause after the end of each run. */
-  const repeat = (pause: () => number, work: () => Promise<void>): void => {
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      track(
-        work().finally(() => {
-          if (!isStopping) repeat(pause, work);
-        }),
-      );
-    }, pause());
-    timers.add(timer);
+  const warn = (error: unknown): void => {
+    log.warn({ error }, 'the delivery engine failed; retrying');
   };
 
   const forgetIdle = (): void => {
@@ -353,20 +341,17 @@ export function createEngine(dependencies: EngineDependencies): WebhookEngine {
         if (freshBefore.size > 0) return timing.poll / 10;
         return partitions.hasOthers() ? timing.poll / 2 : timing.poll;
       };
-      repeat(pause, findFresh);
-      repeat(
-        () => timing.poll,
-        async () => {
-          searchAgain();
-          forgetIdle();
-          await verdicts.save();
-        },
-      );
+      const tidy = async (): Promise<void> => {
+        searchAgain();
+        forgetIdle();
+        await verdicts.save();
+      };
+      loops = [repeat(findFresh, pause, warn), repeat(tidy, () => timing.poll, warn)];
     },
     async stop(timeoutMs) {
       const end = clock.monotonic() + timeoutMs;
       isStopping = true;
-      for (const timer of timers) clearTimeout(timer);
+      for (const loop of loops) track(loop.end());
       clearTimeout(alarm);
       await partitions.settle();
       const idle = async (): Promise<void> => {

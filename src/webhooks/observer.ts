@@ -59,7 +59,6 @@ export const silentObserver: WebhookObserver = {
  * headers or URLs.
  */
 export interface WebhookLog {
-  debug(fields: Record<string, unknown>, message: string): void;
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;
   error(fields: Record<string, unknown>, message: string): void;

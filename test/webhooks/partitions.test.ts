@@ -240,8 +240,8 @@ describe('a receiver that hangs, with thousands of waiting deliveries', () => {
     const event = { eventType: 'ORDER_PLACED', targetId: undefined, eventCreatedAt: new Date() } as const;
     for (let each = 0; each < 2_000; each += 500) {
       const added = Array.from({ length: 500 }, () => ({ ...event, eventId: randomUUID(), body: Buffer.from('{}') }));
-      const createdAt = new Date(Date.now() - each * 1_000);
-      const rows = added.map((row) => newDelivery({ ...row, integrationId: hanging }, createdAt));
+      const last = Date.now() - each * 1_000;
+      const rows = added.map((row, index) => newDelivery({ ...row, integrationId: hanging }, new Date(last - index)));
       await createDeliveryStore(narrow).insertMissing(rows);
     }
     const other = await startReceiver();

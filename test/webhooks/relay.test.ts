@@ -95,7 +95,6 @@ describe('relayNow', () => {
     const errors: string[] = [];
     const log = {
       ...silentLog,
-      debug: () => undefined,
       error: (_fields: object, message: string) => errors.push(message),
     };
     const engine = harness.createEngine({ log });

@@ -122,7 +122,7 @@ export function engineOn(database: PagedDatabase, options: Partial<WebhookDepend
     mayConnect: createAddressRule(loopbackNetworks),
     lookUp: createLookUp(),
     version: '1.2.3',
-    log: { ...silentLog, debug: () => undefined, error: () => undefined },
+    log: { ...silentLog, error: () => undefined },
     timing: quickTiming,
     ...options,
   });

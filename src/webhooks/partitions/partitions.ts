@@ -7,6 +7,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { createStalenessWatch } from '../../runtime/staleness-watch.ts';
 import type { WebhookLog } from '../observer.ts';
+import { repeat, type Repetition } from '../repeat.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { Layout, LayoutChange, LayoutStore } from './layout-store.ts';
 import { partitionCount, partitionOf } from './partition.ts';
@@ -191,23 +192,10 @@ export function createPartitions(
     }
   };
 
-  const repeat = (pause: () => number, work: () => Promise<void>): (() => void) => {
-    let timer: NodeJS.Timeout | undefined;
-    const run = (): void => {
-      void work()
-        .catch((error: unknown) => {
-          log.warn({ error }, 'the layout of partitions could not be read or changed; retrying');
-        })
-        .finally(() => {
-          if (!isStopped) timer = setTimeout(run, pause());
-        });
-    };
-    run();
-    return () => {
-      clearTimeout(timer);
-    };
+  let loops: readonly Repetition[] = [];
+  const warn = (error: unknown): void => {
+    log.warn({ error }, 'the layout of partitions could not be read or changed; retrying');
   };
-  let ends: (() => void)[] = [];
 
   return {
     holds: (integrationId) =>
@@ -218,7 +206,7 @@ export function createPartitions(
     call: (integrationId) => store.call(partitionOf(integrationId)),
     start() {
       const pause = (): number => (releasing.size > 0 ? timing.poll / 10 : timing.poll);
-      ends = [repeat(pause, () => (watching = look())), repeat(() => timing.beat, beat)];
+      loops = [repeat(() => (watching = look()), pause, warn, 0), repeat(beat, () => timing.beat, warn)];
     },
     async settle() {
       isSettled = true;
@@ -226,7 +214,7 @@ export function createPartitions(
     },
     async leave() {
       isStopped = true;
-      for (const end of ends) end();
+      for (const loop of loops) void loop.end();
       await watching.catch(() => undefined);
       const id = me;
       held.clear();

@@ -6,6 +6,7 @@ import { deliveryOf, type NewDelivery } from '../deliveries/delivery.ts';
 import type { WebhookEngine } from '../engine.ts';
 import { maxRecipients, type EventStore, type StoredEvent } from '../events/event-store.ts';
 import type { WebhookLog, WebhookObserver } from '../observer.ts';
+import { repeat, type Repetition } from '../repeat.ts';
 import type { WebhookTiming } from '../timing.ts';
 import type { OutboxStore } from './outbox-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -68,8 +69,7 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
   const { outboxes, events, integrations, serialise, engine, timing, clock, log, observer } = dependencies;
   /** Events that cannot be sent. Each is reported once. */
   const reported = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
-  let polling: Promise<void> | undefined;
+  let polling: Repetition | undefined;
   let stopped = false;
 
   /**
@@ -196,18 +196,6 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     observer.outboxesWaiting(seenNow.size);
   };
 
-  const schedulePoll = (): void => {
-    timer = setTimeout(() => {
-      polling = poll()
-        .catch((error: unknown) => {
-          log.warn({ error }, 'waiting events could not be read; retrying');
-        })
-        .finally(() => {
-          if (!stopped) schedulePoll();
-        });
-    }, timing.poll);
-  };
-
   return {
     nudge(collection, id, entries) {
       if (!stopped) void relaying.get(collection)?.add({ id, entries });
@@ -215,11 +203,15 @@ export function createRelay(dependencies: RelayDependencies): RunningRelay {
     async relayNow(collection, id) {
       await relay(collection, [{ id }], (pulls) => pullNow(collection, pulls));
     },
-    start: schedulePoll,
+    start() {
+      const onFailure = (error: unknown): void => {
+        log.warn({ error }, 'waiting events could not be read; retrying');
+      };
+      polling = repeat(poll, () => timing.poll, onFailure);
+    },
     async stop() {
       stopped = true;
-      clearTimeout(timer);
-      await Promise.all([polling, ...[...relaying.values()].map((batcher) => batcher.idle())]);
+      await Promise.all([polling?.end(), ...[...relaying.values()].map((batcher) => batcher.idle())]);
       await Promise.all([...pulling.values()].map((batcher) => batcher.idle()));
     },
   };
