@@ -1,14 +1,18 @@
 import type { OutboxEntry } from './event.ts';
 import { defined } from '../runtime/objects.ts';
 
-/** Where and when something happened, and the id that its event will have. */
-export interface Occasion {
+/** When something happened, and the id that its event will have. */
+interface AnyOccasion {
   /** UUID, chosen before the write so that a repeated write announces the same event. */
   readonly eventId: string;
-  readonly locationId: string;
   readonly at: Date;
   /** W3C trace context of the request that caused it, if it had one. */
   readonly traceparent: string | undefined;
+}
+
+/** The same, and where it happened. */
+export interface Occasion extends AnyOccasion {
+  readonly locationId: string;
 }
 
 export interface PlacedOrder {
@@ -95,9 +99,49 @@ export function fiscalDayEnded(day: EndedFiscalDay, occasion: Occasion): OutboxE
   return announce('FISCAL_DAY_END', occasion, { targetId: occasion.locationId, data });
 }
 
+export interface ReachedThreshold {
+  readonly budgetId: string;
+  readonly name: string;
+  readonly scope: {
+    readonly keyId?: string | undefined;
+    readonly promptId?: string | undefined;
+    readonly tag?: string | undefined;
+  };
+  /** In percent of the limit. */
+  readonly threshold: number;
+  readonly limit: Money;
+  readonly spent: Money;
+  /** Of the period. */
+  readonly since: Date;
+  readonly resetsAt: Date | undefined;
+}
+
+interface Money {
+  readonly amount: string;
+  readonly currency: 'USD';
+}
+
+/** `BUDGET_THRESHOLD_REACHED`: a part of a budget has been spent. It belongs to no location. */
+export function budgetThresholdReached(reached: ReachedThreshold, occasion: AnyOccasion): OutboxEntry {
+  const { budgetId, name, scope, threshold, limit, spent, since, resetsAt } = reached;
+  const { keyId, promptId, tag } = scope;
+  return announce('BUDGET_THRESHOLD_REACHED', occasion, {
+    targetId: budgetId,
+    data: defined({
+      budget: name,
+      scope: defined({ keyId, promptId, tag }),
+      threshold,
+      limit,
+      spent,
+      since: since.toISOString(),
+      resetsAt: resetsAt?.toISOString(),
+    }),
+  });
+}
+
 function announce(
   type: OutboxEntry['type'],
-  { eventId, locationId, at, traceparent }: Occasion,
+  { eventId, locationId, at, traceparent }: AnyOccasion & Partial<Pick<Occasion, 'locationId'>>,
   { targetId, data }: Pick<OutboxEntry, 'targetId' | 'data'>,
 ): OutboxEntry {
   return { id: eventId, type, targetId, locationId, createdAt: at, traceparent, data };

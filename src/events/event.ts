@@ -9,7 +9,7 @@ export interface EventContent {
   readonly type: EventType;
   /** Id of what the event is about: a UUID, except a category's. */
   readonly targetId: string;
-  /** The location where it happened; only test events have none. */
+  /** The location where it happened; undefined if it belongs to none, as events of budgets and test events do. */
   readonly locationId: string | undefined;
   readonly createdAt: Date;
   /** W3C trace context of the request that caused it. Its deliveries continue it. */
@@ -19,6 +19,4 @@ export interface EventContent {
 }
 
 /** An event in the outbox of the document whose change it announces. */
-export interface OutboxEntry extends EventContent {
-  readonly locationId: string;
-}
+export type OutboxEntry = EventContent;

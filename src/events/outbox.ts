@@ -8,14 +8,14 @@ import type { EventType, OutboxEntry } from './event.ts';
 import { fromTargetFields, toTargetFields, type TargetFields } from './target.ts';
 
 /** The collections whose documents have an outbox. */
-export type OutboxCollection = 'orders' | 'products' | 'categories' | 'fiscal_days';
-export const outboxCollections: readonly OutboxCollection[] = ['orders', 'products', 'categories', 'fiscal_days'];
+export const outboxCollections = ['orders', 'products', 'categories', 'fiscal_days', 'budget_periods'] as const;
+export type OutboxCollection = (typeof outboxCollections)[number];
 
 /** An {@link OutboxEntry} in the database. */
 export interface OutboxDocument extends TargetFields {
   id: string;
   type: EventType;
-  location_id: string;
+  location_id?: string;
   created_at: Date;
   traceparent?: string;
   data: Record<string, unknown>;
@@ -42,7 +42,7 @@ export function toOutboxDocuments(entries: readonly OutboxEntry[]): OutboxDocume
     id,
     type,
     ...toTargetFields(targetId),
-    location_id: locationId,
+    ...(locationId === undefined ? {} : { location_id: locationId }),
     created_at: createdAt,
     ...(traceparent === undefined ? {} : { traceparent }),
     data: { ...data },

@@ -1,4 +1,4 @@
-/** What an event is about: an order, a product, a category, the location of a fiscal day, or the tested integration. */
+/** What an event is about: an order, a product, a category, the location of a fiscal day, a budget, or the tested integration. */
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

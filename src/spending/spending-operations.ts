@@ -89,9 +89,18 @@ function showGroup(by: Dimension, { day, group }: Spent): Omit<Schemas['CostGrou
   }
 }
 
-function showSums({ calls, inputTokens, outputTokens, cost, ceilingCost, withoutCost }: Sums): Schemas['CostSums'] {
+function showSums({
+  calls,
+  failedCalls,
+  inputTokens,
+  outputTokens,
+  cost,
+  ceilingCost,
+  withoutCost,
+}: Sums): Schemas['CostSums'] {
   return {
     calls,
+    failed_calls: failedCalls,
     input_tokens: inputTokens,
     output_tokens: outputTokens,
     cost: showMoney(cost),

@@ -78,6 +78,8 @@ type StoredSums = readonly [
   cost: StoredMoney,
   ceilingCost: StoredMoney,
   withoutCost: number,
+  /** Absent in those of earlier releases. */
+  failedCalls?: number,
 ];
 
 interface ProgressDocument {
@@ -176,8 +178,16 @@ function toWrite(start: number, { group, sums }: GroupSums): AnyBulkWriteOperati
   return { updateOne: { filter: { _id }, update: { $set }, upsert: true } };
 }
 
-function toStoredSums({ calls, inputTokens, outputTokens, cost, ceilingCost, withoutCost }: Sums): StoredSums {
-  return [calls, inputTokens, outputTokens, cost, ceilingCost, withoutCost];
+function toStoredSums({
+  calls,
+  failedCalls,
+  inputTokens,
+  outputTokens,
+  cost,
+  ceilingCost,
+  withoutCost,
+}: Sums): StoredSums {
+  return [calls, inputTokens, outputTokens, cost, ceilingCost, withoutCost, failedCalls];
 }
 
 function toDaySums(document: SumsDocument, since: number, until: number): DaySums[] {
@@ -186,8 +196,8 @@ function toDaySums(document: SumsDocument, since: number, until: number): DaySum
   for (const [number, stored] of Object.entries(document.quarters)) {
     const start = day.getTime() + Number(number) * quarterMs;
     if (start < since || start >= until) continue;
-    const [calls, inputTokens, outputTokens, cost, ceilingCost, withoutCost] = stored;
-    const more = { calls, inputTokens, outputTokens, withoutCost };
+    const [calls, inputTokens, outputTokens, cost, ceilingCost, withoutCost, failedCalls = 0] = stored;
+    const more = { calls, failedCalls, inputTokens, outputTokens, withoutCost };
     addSums(sums, { ...more, cost: fromStored(cost), ceilingCost: fromStored(ceilingCost) });
   }
   if (sums.calls === 0) return [];

@@ -69,7 +69,7 @@ export interface SpendingDependencies {
 /** Tags of a quarter of an hour that are kept: callers can name any. */
 const mostTags = 1_000;
 /** Records after the closed quarters that an answer reads. */
-const mostOpen = 20_000;
+export const mostOpen = 20_000;
 /**
  * From so many on they are read again only after a multiple of the time that this takes: pages that ask again and again
  * get sums that are some seconds old, and leave the time to others.

@@ -4,6 +4,8 @@ import type { CalledDocument } from '../invocations/invocation.ts';
 /** What calls to providers cost together. */
 export interface Sums {
   calls: number;
+  /** Those that failed. */
+  failedCalls: number;
   inputTokens: number;
   outputTokens: number;
   cost: NanoDollars;
@@ -33,12 +35,13 @@ export interface GroupSums {
 }
 
 export function noSums(): Sums {
-  return { calls: 0, inputTokens: 0, outputTokens: 0, cost: 0n, ceilingCost: 0n, withoutCost: 0 };
+  return { calls: 0, failedCalls: 0, inputTokens: 0, outputTokens: 0, cost: 0n, ceilingCost: 0n, withoutCost: 0 };
 }
 
 /** Adds to sums. */
 export function addSums(sum: Sums, more: Sums): void {
   sum.calls += more.calls;
+  sum.failedCalls += more.failedCalls;
   sum.inputTokens += more.inputTokens;
   sum.outputTokens += more.outputTokens;
   sum.cost += more.cost;
@@ -58,13 +61,22 @@ export class SumsOfRecords {
 
   /** Adds the calls of a record. */
   add({ attempts, tags = [], ...record }: CalledDocument): void {
-    for (const { provider, model, usage, usage_source, estimate, cost } of attempts) {
+    for (const { provider, model, status, usage, usage_source, estimate, cost } of attempts) {
       const amount = cost === undefined ? 0n : fromStored(cost);
       const { inputTokens = 0, outputTokens = 0 } = estimate?.usage ?? usage ?? {};
       const isCeiling = usage_source === 'ceiling';
       const withoutCost = cost === undefined ? 1 : 0;
+      const failedCalls = status === 'failed' ? 1 : 0;
       const sums: Sums = {
-        ...{ calls: 1, inputTokens, outputTokens, cost: amount, ceilingCost: isCeiling ? amount : 0n, withoutCost },
+        ...{
+          calls: 1,
+          failedCalls,
+          inputTokens,
+          outputTokens,
+          cost: amount,
+          ceilingCost: isCeiling ? amount : 0n,
+          withoutCost,
+        },
       };
       const group: CallGroup = {
         keyId: record.key_id,

@@ -32,6 +32,7 @@ interface Logged {
   readonly attempts: readonly {
     readonly model: string;
     readonly usage_source?: string;
+    readonly status: string;
     readonly cost: { readonly amount: string; readonly basis?: string } | null;
     readonly estimate?: { readonly cost: { readonly amount: string } };
   }[];
@@ -159,6 +160,7 @@ describe('the bill of a provider', () => {
       const groups = costs.groups as { sums: { cost: { amount: string }; calls: number } }[];
       expect(groups.reduce((sum, { sums }) => sum + nanos(sums.cost), 0n)).toBe(total);
       expect(groups.reduce((sum, { sums }) => sum + sums.calls, 0)).toBe(attempts.length);
+      expect(costs.total.failed_calls).toBe(attempts.filter(({ status }) => status === 'failed').length);
     }
     const { body: byTag } = await get('?by=tag');
     const ofShared = (byTag.groups as { tag: string; sums: { calls: number } }[]).find(

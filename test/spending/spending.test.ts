@@ -1,6 +1,7 @@
 /** How quarters of an hour are added up. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createBudgetFeature } from '../../src/budgets/feature.ts';
 import { createInvocationFeature } from '../../src/invocations/feature.ts';
 import type { AttemptDocument, InvocationDocument } from '../../src/invocations/invocation.ts';
 import { createInvocationId } from '../../src/invocations/invocation-id.ts';
@@ -8,6 +9,7 @@ import { createInvocationStore } from '../../src/invocations/invocation-store.ts
 import { createJournalStore } from '../../src/invocations/journal-store.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { system } from '../../src/runtime/system.ts';
+import { createSecretBox } from '../../src/secrets/secret-box.ts';
 import { createSpending, type Dimension, type Spending } from '../../src/spending/spending.ts';
 import { createSpendingStore, spendingIndexes } from '../../src/spending/spending-store.ts';
 import type { Sums } from '../../src/spending/sums.ts';
@@ -33,7 +35,9 @@ function startSpending(): Spending {
     database,
     log,
     prices,
+    budgets: createBudgetFeature({ ...system, database }),
     retentionMs: 1,
+    content: { mode: 'off', retentionMs: 1, secrets: createSecretBox(new Uint8Array(32)) },
     addedUpUntil,
   });
   return createSpending({ store: createSpendingStore(database), records, clock, journalledMs: 3 * 60_000 });
@@ -80,11 +84,14 @@ it('adds up closed quarters once, and the others for each answer', async () => {
   await store.insert([
     record('2026-03-11T23:59:59.999Z', [paid(3), { cost: 0 }], { tags: ['team=a', 'env=x'], prompt_id: 'p1' }),
     record('2026-03-12T09:00:00Z', [paid(2n), ceiling], { tags: ['team=a'], key_id: 'other' }),
-    record('2026-03-12T09:30:00Z', [{ usage, usage_source: 'estimated' }], { prompt_id: 'p2', prompt_version: 2 }),
+    record('2026-03-12T09:30:00Z', [{ usage, usage_source: 'estimated', status: 'failed' }], {
+      prompt_id: 'p2',
+      prompt_version: 2,
+    }),
     record('2026-03-12T10:05:00Z', [{ ...paid(7n), model: 'model-b' }], { tags: ['team=b'] }),
     record('2026-03-12T10:05:30Z', [], { cached: true }),
   ]);
-  const all = { calls: 6, inputTokens: 50, outputTokens: 25, withoutCost: 1 };
+  const all = { calls: 6, failedCalls: 1, inputTokens: 50, outputTokens: 25, withoutCost: 1 };
   const large = 9_007_199_254_740_993n;
   const expected = { total: { ...all, cost: large + 12n, ceilingCost: large } };
   const days = [

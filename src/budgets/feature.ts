@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Basis } from '../feature.ts';
+import type { Chore } from '../runtime/maintenance.ts';
+import { createAccounts } from './accounts.ts';
+import { Allowance } from './allowance.ts';
+import { budgetOperations } from './budget-operations.ts';
+import { createBudgetStore } from './budget-store.ts';
+import { createBudgets, refreshEveryMs, type BudgetsOptions } from './budgets.ts';
+import { createPeriodStore, type PeriodStore } from './period-store.ts';
+import { checkEveryMs, createThresholds } from './thresholds.ts';
+
+/** @param onExcess called for each call that has cost more than the most that it could cost */
+export function createBudgetFeature(
+  { database, clock, random }: Basis,
+  onExcess: BudgetsOptions['onExcess'] = () => undefined,
+) {
+  const periods = createPeriodStore(database);
+  const thresholds = createThresholds({ periods, budgets: () => budgets.known(), clock, random });
+  const store: PeriodStore = {
+    ...periods,
+    async ensure(terms) {
+      await periods.ensure(terms);
+      thresholds.changed(terms.id);
+    },
+    async change(id, journal, change) {
+      const isChanged = await periods.change(id, journal, change);
+      if (isChanged && change.spent > 0) thresholds.changed(id);
+      return isChanged;
+    },
+  };
+  const budgets = createBudgets({ store: createBudgetStore(database), periods: store, clock, random, onExcess });
+  const { monotonic } = clock;
+  const chores: readonly Chore[] = [
+    { name: 'budgets', everyMs: refreshEveryMs, run: () => budgets.refresh() },
+    { name: 'thresholds of budgets', everyMs: checkEveryMs, run: () => thresholds.check() },
+  ];
+  return {
+    budgets,
+    chores,
+    accounts: createAccounts(store),
+    createAllowance: (journal: string): Allowance => new Allowance({ journal, store, monotonic, sleep }),
+    operations: budgetOperations(budgets),
+  };
+}
