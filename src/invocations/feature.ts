@@ -1,9 +1,18 @@
 import type { Logger } from 'pino';
+import type { Accounts } from '../budgets/accounts.ts';
+import { tickMs, type Allowance } from '../budgets/allowance.ts';
+import type { Budgeting } from '../budgets/budgets.ts';
 import type { Prices } from '../costs/prices.ts';
+import { record } from '../db/audit.ts';
 import type { Span } from '../db/pages.ts';
 import type { Basis } from '../feature.ts';
 import type { Prompts } from '../prompts/prompts.ts';
+import type { Statistics } from '../statistics/statistics.ts';
 import type { Chore } from '../runtime/maintenance.ts';
+import type { SecretBox } from '../secrets/secret-box.ts';
+import type { ContentMode } from './content.ts';
+import { createContentStore } from './content-store.ts';
+import { createFeedbackStore } from './feedback-store.ts';
 import { startOf, timeOf } from './invocation-id.ts';
 import { createInvocationLog } from './invocation-log.ts';
 import { invocationOperations } from './invocation-operations.ts';
@@ -22,6 +31,8 @@ export interface InvocationLogTimes {
   readonly termMs: number;
   /** Between two looks at the journals of others. */
   readonly recoverEveryMs: number;
+  /** Between two reports of what was spent of budgets. @default a second */
+  readonly reportMs?: number;
 }
 
 const defaultTimes: InvocationLogTimes = { beatMs: 2_000, termMs: 20_000, recoverEveryMs: 5_000 };
@@ -29,8 +40,20 @@ const defaultTimes: InvocationLogTimes = { beatMs: 2_000, termMs: 20_000, recove
 export interface InvocationFeatureOptions extends Basis {
   readonly log: Logger;
   readonly prices: Pick<Prices, 'quote'>;
+  readonly budgets: {
+    readonly budgets: Budgeting;
+    readonly accounts: Accounts;
+    readonly createAllowance: (journal: string) => Allowance;
+  };
   /** How long records are kept, in milliseconds. */
   readonly retentionMs: number;
+  readonly content: {
+    /** Of which invocations it is kept, unless their prompt is stricter. */
+    readonly mode: ContentMode;
+    /** How long it is kept, in milliseconds. */
+    readonly retentionMs: number;
+    readonly secrets: SecretBox;
+  };
   /** Until when all costs are added up, in milliseconds since 1970; undefined if none are. */
   readonly addedUpUntil: () => Promise<number | undefined>;
   readonly times?: InvocationLogTimes | undefined;
@@ -40,26 +63,38 @@ export interface InvocationFeatureOptions extends Basis {
 const manyActive = 8;
 const gatherMs = 2;
 
-export function createInvocationFeature({ database, clock, random, log, ...options }: InvocationFeatureOptions) {
-  const { beatMs, termMs, recoverEveryMs } = options.times ?? defaultTimes;
+export function createInvocationFeature(all: InvocationFeatureOptions) {
+  const { database, clock, random, log, content, ...options } = all;
+  const { beatMs, termMs, recoverEveryMs, reportMs = tickMs } = options.times ?? defaultTimes;
+  const { budgets, accounts, createAllowance } = options.budgets;
   const store = createInvocationStore(database);
+  const contents = createContentStore(database, content.secrets);
   const journalStore = createJournalStore(database);
   const records = createRecordWriter({
     store,
+    contents,
     onError: (error) => {
       log.error({ error }, 'records of invocations could not be stored');
     },
   });
   const journals = createJournals({
     store: journalStore,
+    createAllowance,
     random,
-    terms: { beatMs, gatherMs: () => (invocations.active >= manyActive ? gatherMs : 0) },
+    terms: { beatMs, reportMs, gatherMs: () => (invocations.active >= manyActive ? gatherMs : 0) },
   });
-  const invocations = createInvocationLog({ journals, records, clock, prices: options.prices, random });
+  const invocations = createInvocationLog({
+    ...{ journals, records, clock, budgets, random },
+    prices: options.prices,
+    contentMode: content.mode,
+  });
   const { monotonic } = clock;
-  const recover = createRecovery({ store: journalStore, journals, records: store, log, monotonic, termMs });
+  const recover = createRecovery({ store: journalStore, journals, records: store, accounts, log, monotonic, termMs });
   const { retentionMs, addedUpUntil } = options;
-  const retain = createRetention({ store, journals: journalStore, clock, retentionMs, addedUpUntil });
+  const retain = createRetention({
+    ...{ store, contents, journals: journalStore, clock },
+    ...{ retentionMs, contentRetentionMs: content.retentionMs, addedUpUntil },
+  });
   const chores: Chore[] = [
     { name: 'interrupted invocations', everyMs: recoverEveryMs, run: recover },
     { name: 'days of the invocation log', everyMs: 3_600_000, run: retain },
@@ -79,8 +114,13 @@ export function createInvocationFeature({ database, clock, random, log, ...optio
         return times.length === 0 ? undefined : Math.min(...times);
       },
     },
-    operations: (prompts: Pick<Prompts, 'get'>) =>
-      invocationOperations({ store, prompts, flush: () => records.flush() }),
+    operations: (prompts: Pick<Prompts, 'get'>, statistics: Pick<Statistics, 'rated'>) =>
+      invocationOperations({
+        ...{ store, contents, prompts, statistics, clock, retentionMs },
+        feedback: createFeedbackStore(database),
+        flush: () => records.flush(),
+        recordAccess: (entry) => record(database.db, [entry]),
+      }),
     /** Stores what is left, within this time. */
     async close(limitMs: number): Promise<void> {
       await records.close(limitMs);

@@ -1,9 +1,11 @@
+import type { Budgeting } from '../budgets/budgets.ts';
 import type { Prices } from '../costs/prices.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
+import type { ContentMode } from './content.ts';
 import type { InvocationDocument, InvocationOperation } from './invocation.ts';
 import { createInvocationId } from './invocation-id.ts';
-import { InvocationRecord } from './invocation-record.ts';
+import { InvocationRecord, type InvocationRecordDependencies } from './invocation-record.ts';
 import type { Journals } from './journals.ts';
 import type { RecordWriter } from './record-writer.ts';
 
@@ -12,6 +14,10 @@ export interface Invoked {
   readonly operation: InvocationOperation;
   readonly keyId: string;
   readonly keyName: string;
+  /** The keys that led to it. */
+  readonly makers?: readonly string[] | undefined;
+  /** Tags that are bound to the key. */
+  readonly boundTags?: Readonly<Record<string, string>> | undefined;
   readonly requestId: string;
   /** W3C trace context. */
   readonly traceparent: string | undefined;
@@ -31,7 +37,10 @@ export interface InvocationLogDependencies {
   readonly records: RecordWriter;
   readonly clock: Clock;
   readonly prices: Pick<Prices, 'quote'>;
+  readonly budgets: Budgeting;
   readonly random: Random;
+  /** Of which invocations the content may be kept. */
+  readonly contentMode: ContentMode;
 }
 
 export function createInvocationLog({
@@ -39,20 +48,23 @@ export function createInvocationLog({
   records,
   clock,
   prices,
+  budgets,
   random,
+  contentMode,
 }: InvocationLogDependencies): InvocationLog & { readonly active: number } {
   let active = 0;
-  const onFinal = (document: InvocationDocument, isInJournal: boolean): void => {
+  const onFinal: InvocationRecordDependencies['onFinal'] = (document, { isInJournal, isNeeded, content }) => {
     active -= 1;
-    records.add(document, isInJournal && document.attempts.length > 0, () => {
-      if (isInJournal) journals.end(document._id);
-    });
+    const onGone = (): void => {
+      if (isInJournal) journals.end(document._id, document.attempts);
+    };
+    records.add(document, isNeeded || (isInJournal && document.attempts.length > 0), onGone, content);
   };
   return {
     get active() {
       return active;
     },
-    begin({ operation, keyId, keyName, requestId, traceparent, isStreamed, tags }) {
+    begin({ operation, keyId, keyName, makers = [], boundTags, requestId, traceparent, isStreamed, tags }) {
       const at = clock.now();
       active += 1;
       const document: InvocationDocument = {
@@ -69,7 +81,8 @@ export function createInvocationLog({
         cached: false,
         attempts: [],
       };
-      return new InvocationRecord(document, { clock, prices, journals, onFinal });
+      const dependencies = { clock, prices, journals, budgets, makers, boundTags, contentMode, onFinal };
+      return new InvocationRecord(document, dependencies);
     },
   };
 }

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
-import type { operations } from '../../generated/types.ts';
+import type { components, operations } from '../../generated/types.ts';
+import { auditEntry, type AuditedKind } from '../audit/author.ts';
+import type { AuditEntry } from '../db/audit.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import { answerPage } from '../http/list-answer.ts';
 import type { OperationHandlers, RequestContext } from '../http/operation.ts';
@@ -7,26 +9,57 @@ import { createFairQueue } from '../limits/fair-queue.ts';
 import { mayReachPrompt } from '../limits/reach.ts';
 import { toInstant } from '../runtime/instants.ts';
 import { createTurns } from '../runtime/turns.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { SecretUnreadableError } from '../secrets/secret-box.ts';
+import type { Statistics } from '../statistics/statistics.ts';
 import { promptNotFound, type Prompts } from '../prompts/prompts.ts';
+import type { ContentStore } from './content-store.ts';
+import type { Feedback, FeedbackStore } from './feedback-store.ts';
 import type { InvocationDocument, InvocationFilter } from './invocation.ts';
-import { toInvocation } from './invocation-representation.ts';
+import { dayMs } from './invocation-id.ts';
+import { toFeedback, toInvocation, toInvocationWithFeedback } from './invocation-representation.ts';
 import type { InvocationStore } from './invocation-store.ts';
 
-type InvocationOperations = Pick<OperationHandlers, 'listInvocations' | 'getInvocation' | 'exportInvocations'>;
+type InvocationOperations = Pick<
+  OperationHandlers,
+  | 'listInvocations'
+  | 'getInvocation'
+  | 'exportInvocations'
+  | 'getInvocationContent'
+  | 'deleteInvocationContent'
+  | 'createInvocationFeedback'
+>;
 type Query = NonNullable<operations['exportInvocations']['parameters']['query']>;
 
 export interface InvocationOperationsDependencies {
-  readonly store: Pick<InvocationStore, 'find' | 'list' | 'walk'>;
+  readonly store: Pick<InvocationStore, 'find' | 'list' | 'walk' | 'eraseTags'>;
+  readonly contents: Pick<ContentStore, 'find' | 'erase'>;
+  readonly feedback: FeedbackStore;
+  readonly statistics: Pick<Statistics, 'rated'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** How long records, and feedback on them, are kept, in milliseconds. */
+  readonly retentionMs: number;
+  /** Writes a record of the audit log. */
+  readonly recordAccess: (entry: AuditEntry) => Promise<void>;
   readonly prompts: Pick<Prompts, 'get'>;
   /** Stores the records of this process that are not stored yet, so that a caller finds what it has just done. */
   readonly flush: () => Promise<void>;
 }
 
+/** Nothing of what was asked and answered. */
+const audited: AuditedKind<{ id: string }> = { type: 'invocation', show: () => ({}) };
+
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function invocationOperations({
   store,
+  contents,
+  feedback,
+  statistics,
   prompts,
+  clock,
+  retentionMs,
+  recordAccess,
   flush,
 }: InvocationOperationsDependencies): InvocationOperations {
   const toFilter = async (query: Query, { principal: { reach } }: RequestContext): Promise<InvocationFilter> => {
@@ -42,6 +75,12 @@ export function invocationOperations({
       ...{ keyId, version, label, provider, model, status, problem, tag },
     };
   };
+  const find = async (id: string, { principal: { reach } }: RequestContext): Promise<InvocationDocument> => {
+    await flush();
+    const found = await store.find(id);
+    if (found !== undefined && mayReachPrompt(reach, found.prompt_id ?? '')) return found;
+    throw new ProblemError('invocation-not-found', { detail: 'The invocation log has no record with this id.' });
+  };
   /** Exports read one after the other and write in turns: they are long, and nobody waits for their end. */
   const reading = createFairQueue({ places: 1 });
   const turns = createTurns();
@@ -56,14 +95,45 @@ export function invocationOperations({
         toInvocation,
       ),
     async getInvocation({ path: { id }, context }) {
-      await flush();
-      const found = await store.find(id);
-      if (found === undefined || !mayReachPrompt(context.principal.reach, found.prompt_id ?? '')) {
-        throw new ProblemError('invocation-not-found', {
-          detail: 'The invocation log has no record with this id.',
-        });
+      const found = await find(id, context);
+      return { status: 200, body: toInvocationWithFeedback(found, await feedback.of(id)) };
+    },
+    async getInvocationContent({ path: { id }, context }) {
+      await find(id, context);
+      const content = await contents.find(id).catch((cause: unknown) => {
+        if (!(cause instanceof SecretUnreadableError)) throw cause;
+        const detail = 'The service cannot decrypt the content of this invocation. Its key is not in SECRETS_KEY.';
+        throw new ProblemError('secret-unreadable', { detail, cause });
+      });
+      if (content === undefined) {
+        throw new ProblemError('invocation-content-not-found', { detail: 'No content of this invocation is kept.' });
       }
-      return { status: 200, body: toInvocation(found) };
+      await recordAccess(auditEntry(context, audited, { at: clock.now(), after: { id } }));
+      return { status: 200, body: JSON.parse(content) as components['schemas']['KeptContent'] };
+    },
+    async deleteInvocationContent({ path: { id }, context }) {
+      await find(id, context);
+      const at = clock.now();
+      // First, so that nothing is erased without it. The documents that are changed have no place for it.
+      await recordAccess(auditEntry(context, audited, { at, after: { id } }));
+      await contents.erase(id, at);
+      await Promise.all([store.eraseTags(id), feedback.eraseComments(id)]);
+      return { status: 200, body: { ok: true } };
+    },
+    async createInvocationFeedback({ path, body: { score, name, comment }, context }) {
+      const { resourceId: id, principal } = context;
+      const { prompt_id: prompt, prompt_version: version, created_at: invokedAt } = await find(path.id, context);
+      const given: Feedback = {
+        ...{ id, invocationId: path.id, score, name, comment },
+        keyId: principal.keyId,
+        keyName: principal.name,
+        createdAt: clock.now(),
+        expiresAt: new Date(invokedAt.getTime() + retentionMs + dayMs),
+      };
+      const isNew = await feedback.insert(given);
+      if (isNew && prompt !== undefined) statistics.rated(prompt, version, score);
+      const stored = isNew ? given : ((await feedback.find(id)) ?? given);
+      return { status: 201, headers: { Location: `/api/v1/invocations/${path.id}` }, body: toFeedback(stored) };
     },
     async exportInvocations({ query: { after_id: after, ...query }, context }) {
       const [filter] = await Promise.all([toFilter(query, context), flush()]);

@@ -1,3 +1,5 @@
+import type { Claim } from '../budgets/allowance.ts';
+import type { Budgeting, Charged } from '../budgets/budgets.ts';
 import { fromStored, noCost, type CallCost, type NanoDollars } from '../costs/money.ts';
 import type { Prices, Quote } from '../costs/prices.ts';
 import { ProblemError } from '../errors/problem-error.ts';
@@ -5,6 +7,9 @@ import type {
   AttemptEnd,
   AttemptLog,
   FinishReason,
+  GenerateEvent,
+  GenerateRequest,
+  GenerateResult,
   OpenAttempt,
   PricedRequest,
   TokenCeiling,
@@ -13,8 +18,9 @@ import type {
 import { likelyOutputTokens } from '../providers/call/token-ceiling.ts';
 import { abortable } from '../runtime/abortable.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { KeptContent, stricterOf, type ContentMode } from './content.ts';
 import type { AttemptDocument, InvocationDocument } from './invocation.ts';
-import type { Journals } from './journals.ts';
+import type { Journals, Paid } from './journals.ts';
 
 /** What becomes known of an invocation before its end. */
 export type InvocationFact =
@@ -23,6 +29,8 @@ export type InvocationFact =
       readonly slug: string;
       readonly version: number;
       readonly label: string | undefined;
+      /** Of which invocations the prompt allows to keep the content; undefined if it does not say. */
+      readonly contentMode: ContentMode | undefined;
     }
   | { readonly provider: string; readonly model: string };
 
@@ -34,6 +42,7 @@ export type InvocationEnd =
         readonly model: string;
         readonly finishReason: FinishReason;
         readonly isCached: boolean;
+        readonly result: GenerateResult;
       };
     }
   | { readonly error: unknown; readonly isCancelled: boolean };
@@ -48,12 +57,27 @@ export interface Spent {
   readonly isCeiling: boolean;
 }
 
+/** What is known of a record when it is final. */
+export interface FinalRecord {
+  readonly isInJournal: boolean;
+  /** Whether it must be stored before its entry leaves the journal, even without attempts. */
+  readonly isNeeded: boolean;
+  /** As JSON, if it is to be kept. */
+  readonly content: string | undefined;
+}
+
 export interface InvocationRecordDependencies {
   readonly clock: Clock;
   readonly prices: Pick<Prices, 'quote'>;
   readonly journals: Pick<Journals, 'put'>;
+  readonly budgets: Budgeting;
+  /** The keys that led to the invoking one, and the tags that are bound to it: what budgets can be over. */
+  readonly makers: readonly string[];
+  readonly boundTags: Charged['tags'];
+  /** Of which invocations the content may be kept. */
+  readonly contentMode: ContentMode;
   /** Called once, with the record when it is final. */
-  readonly onFinal: (document: InvocationDocument, isInJournal: boolean) => void;
+  readonly onFinal: (document: InvocationDocument, final: FinalRecord) => void;
 }
 
 /**
@@ -68,7 +92,12 @@ export class InvocationRecord implements AttemptLog {
   /** The invocation, and each shared call. */
   #holds = 1;
   #isInJournal = false;
+  /** Its entry may have more attempts than its record, and budgets may count them. */
+  #isNeeded = false;
   #isCharged = false;
+  #contentMode: ContentMode;
+  /** Undefined if it is not kept. */
+  #content: KeptContent | undefined;
   #onFinal: ((spent: Spent) => void) | undefined;
 
   /** @param document with the status of an invocation whose process is killed */
@@ -76,6 +105,7 @@ export class InvocationRecord implements AttemptLog {
     this.id = document._id;
     this.#document = document;
     this.#dependencies = dependencies;
+    this.#contentMode = dependencies.contentMode;
     this.#began = dependencies.clock.monotonic();
   }
 
@@ -90,6 +120,24 @@ export class InvocationRecord implements AttemptLog {
     document.prompt_slug = fact.slug;
     document.prompt_version = fact.version;
     if (fact.label !== undefined) document.label = fact.label;
+    this.#contentMode = stricterOf(this.#contentMode, fact.contentMode);
+  }
+
+  /** Providers get this limit of output tokens because of a budget. */
+  assumed(maxOutputTokens: number | undefined): void {
+    if (maxOutputTokens !== undefined) this.#document.assumed_max_output_tokens = maxOutputTokens;
+  }
+
+  /** What is sent to the selected provider. The prompt is known before. */
+  asked(request: GenerateRequest | undefined): void {
+    if (this.#contentMode === 'off' || request === undefined) return;
+    this.#content = new KeptContent();
+    this.#content.asked(request);
+  }
+
+  /** A piece of a streamed answer. */
+  received(event: Exclude<GenerateEvent, { readonly type: 'finish' }>): void {
+    this.#content?.received(event);
   }
 
   /** The first content of a stream was there. */
@@ -114,18 +162,34 @@ export class InvocationRecord implements AttemptLog {
     ceiling: TokenCeiling,
     signal: AbortSignal,
   ): Promise<OpenAttempt> {
+    const { budgets, journals } = this.#dependencies;
+    const refreshed = budgets.refreshed();
+    if (refreshed !== undefined) await abortable(refreshed, signal);
     const attempt = this.#add(provider, request.model);
     const quote = this.#quote(attempt, request);
     // What is stored if the process is killed.
-    setCeiling(attempt, quote, ceiling);
-    this.#isInJournal = true;
+    const cost = setCeiling(attempt, quote, ceiling);
+    const most = ceiling.isKept && cost !== undefined ? Number(cost.amount) : undefined;
+    let paid: Paid | undefined;
     try {
-      await abortable(this.#dependencies.journals.put(this.id, this.#document), signal);
+      paid = paidBy(budgets.claim(this.#charged(), attempt, most), attempt, signal);
+      this.#isInJournal = true;
+      await abortable(journals.put(this.id, this.#document, paid), signal);
     } catch (error) {
       this.#withdraw(attempt);
+      if (paid?.isPut === true) this.#isNeeded = true;
       throw error;
     }
-    return this.#opened(attempt, quote, ceiling);
+    return this.#opened(attempt, quote, ceiling, paid && most);
+  }
+
+  get payers(): string {
+    return this.#dependencies.budgets.payersOf(this.#charged());
+  }
+
+  /** The limit of output tokens that its budgets want for a provider that would get none. */
+  get assumedOutputTokens(): number | undefined {
+    return this.#dependencies.budgets.assumedOutputTokens(this.#charged());
   }
 
   beginFree(provider: string, request: PricedRequest): OpenAttempt {
@@ -133,7 +197,8 @@ export class InvocationRecord implements AttemptLog {
     return this.#opened(attempt, this.#quote(attempt, request), undefined);
   }
 
-  refuse(problem: ProblemError['type']): void {
+  refuse(problem: ProblemError['type'], answer: GenerateResult): void {
+    this.#content?.answered(answer);
     const last = this.#document.attempts.at(-1);
     if (last !== undefined) Object.assign(last, { status: 'failed', problem });
   }
@@ -144,7 +209,8 @@ export class InvocationRecord implements AttemptLog {
     const document = this.#document;
     document.latency_ms = this.#elapsed(this.#began);
     if ('answer' in end) {
-      const { provider, model, finishReason, isCached } = end.answer;
+      const { provider, model, finishReason, isCached, result } = end.answer;
+      this.#content?.answered(result);
       document.status = 'succeeded';
       document.provider = provider;
       document.model = model;
@@ -173,7 +239,9 @@ export class InvocationRecord implements AttemptLog {
       cost: cost === undefined ? undefined : fromStored(cost),
       isCeiling: attempts.some(({ usage_source: source }) => source === 'ceiling'),
     });
-    this.#dependencies.onFinal(document, this.#isInJournal);
+    const isKept = this.#contentMode === 'all' || document.status === 'failed';
+    const content = isKept ? this.#content?.toJson() : undefined;
+    this.#dependencies.onFinal(document, { isInJournal: this.#isInJournal, isNeeded: this.#isNeeded, content });
   }
 
   #add(provider: string, model: string): AttemptDocument {
@@ -181,6 +249,12 @@ export class InvocationRecord implements AttemptLog {
     const attempt: AttemptDocument = { provider, model, status: 'interrupted', started_at };
     this.#document.attempts.push(attempt);
     return attempt;
+  }
+
+  #charged(): Charged {
+    const { makers, boundTags } = this.#dependencies;
+    const { key_id: keyId, prompt_id: promptId } = this.#document;
+    return { keyId, makers, promptId, tags: boundTags };
   }
 
   #withdraw(attempt: AttemptDocument): void {
@@ -192,17 +266,30 @@ export class InvocationRecord implements AttemptLog {
     return this.#dependencies.prices.quote(provider, request, at);
   }
 
-  #opened(attempt: AttemptDocument, quote: Quote | undefined, ceiling: TokenCeiling | undefined): OpenAttempt {
+  /** @param most that budgets have reserved for it */
+  #opened(
+    attempt: AttemptDocument,
+    quote: Quote | undefined,
+    ceiling: TokenCeiling | undefined,
+    most?: number,
+  ): OpenAttempt {
     const began = this.#dependencies.clock.monotonic();
     return {
       end: (end) => {
         attempt.latency_ms = this.#elapsed(began);
         describe(attempt, end);
         if (end.isUnbilled !== true) this.#isCharged = true;
-        return settle(attempt, quote, ceiling, end);
+        const cost = settle(attempt, quote, ceiling, end);
+        if (most !== undefined && cost !== undefined && Number(cost.amount) > most) {
+          const { provider, model } = attempt;
+          const excess = { provider, model, invocationId: this.id, most, cost: Number(cost.amount) };
+          this.#dependencies.budgets.exceeded(excess);
+        }
+        return cost;
       },
       withdraw: () => {
         this.#withdraw(attempt);
+        if (attempt.budgets !== undefined) this.#isNeeded = true;
       },
     };
   }
@@ -211,6 +298,12 @@ export class InvocationRecord implements AttemptLog {
   #elapsed(since: number): number {
     return Math.round(this.#dependencies.clock.monotonic() - since);
   }
+}
+
+function paidBy(claim: Claim | undefined, attempt: AttemptDocument, signal: AbortSignal): Paid | undefined {
+  if (claim === undefined) return undefined;
+  attempt.budgets = claim.periods.map(({ id }) => id);
+  return { claim, attempt, signal };
 }
 
 function describe(attempt: AttemptDocument, { outcome, code, answer }: AttemptEnd): void {

@@ -1,6 +1,7 @@
 import type { components } from '../../generated/types.ts';
 import { fromStored, showMoney, type StoredMoney } from '../costs/money.ts';
 import { toUsage } from '../generation/invocation-result.ts';
+import type { Feedback } from './feedback-store.ts';
 import type { AttemptDocument, InvocationDocument } from './invocation.ts';
 
 type Schemas = components['schemas'];
@@ -9,6 +10,7 @@ type Schemas = components['schemas'];
 export function toInvocation(document: InvocationDocument): Schemas['Invocation'] {
   const { prompt_id, prompt_slug, prompt_version, label, tags, trace_id, joined, provider, model } = document;
   const { problem, latency_ms, first_content_ms, finish_reason, usage } = document;
+  const { assumed_max_output_tokens } = document;
   return {
     id: document._id,
     created_at: document.created_at.toISOString(),
@@ -26,7 +28,9 @@ export function toInvocation(document: InvocationDocument): Schemas['Invocation'
     ...(trace_id !== undefined && { trace_id }),
     streamed: document.streamed,
     cached: document.cached,
+    ...(document.content_kept && { content_kept: true }),
     ...(joined !== undefined && { joined }),
+    ...(assumed_max_output_tokens !== undefined && { assumed_max_output_tokens }),
     ...(provider !== undefined && { provider }),
     ...(model !== undefined && { model }),
     ...(latency_ms !== undefined && { latency_ms }),
@@ -35,6 +39,35 @@ export function toInvocation(document: InvocationDocument): Schemas['Invocation'
     ...(usage !== undefined && { usage: toUsage(usage) }),
     cost: toCost(document.cost),
     attempts: document.attempts.map(toAttempt),
+  };
+}
+
+/** The same with the feedback on it. */
+export function toInvocationWithFeedback(
+  document: InvocationDocument,
+  feedback: readonly Feedback[],
+): Schemas['Invocation'] {
+  return { ...toInvocation(document), ...(feedback.length > 0 && { feedback: feedback.map(toFeedback) }) };
+}
+
+/** The contract's representation of feedback, member by member. */
+export function toFeedback({
+  id,
+  score,
+  name,
+  comment,
+  keyId,
+  keyName,
+  createdAt,
+}: Feedback): Schemas['InvocationFeedback'] {
+  return {
+    id,
+    score,
+    ...(name !== undefined && { name }),
+    ...(comment !== undefined && { comment }),
+    key_id: keyId,
+    key_name: keyName,
+    created_at: createdAt.toISOString(),
   };
 }
 

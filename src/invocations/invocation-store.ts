@@ -1,11 +1,11 @@
-import type { Collection } from 'mongodb';
 import { fromStored } from '../costs/money.ts';
 import { insertMissing } from '../db/bulk-writes.ts';
+import { createDayCollections } from '../db/day-collections.ts';
 import { ensureIndexes } from '../db/indexes.ts';
 import type { PagedDatabase, Source, Span } from '../db/pages.ts';
 import { read, writeIdempotently } from '../db/writes.ts';
 import type { Entry, Listing, Total } from '../lists/listing.ts';
-import type { CalledDocument, InvocationDocument, InvocationFilter } from './invocation.ts';
+import type { AttemptDocument, CalledDocument, InvocationDocument, InvocationFilter } from './invocation.ts';
 import { dayOf, timeOf } from './invocation-id.ts';
 import { dayIndexes, invocationSource } from './invocation-lists.ts';
 
@@ -19,6 +19,10 @@ export interface InvocationStore {
   /** Stores the records whose ids are not taken: the first with an id counts. */
   insert(documents: readonly InvocationDocument[]): Promise<void>;
   find(id: string): Promise<InvocationDocument | undefined>;
+  /** The attempts of records. */
+  attemptsOf(ids: readonly string[]): Promise<AttemptDocument[][]>;
+  /** Removes the tags of a record. */
+  eraseTags(id: string): Promise<void>;
   /** Newest first. */
   list(filter: InvocationFilter): Listing<InvocationDocument>;
   /** The earliest first. @param after the id of the record after which it begins; it may no longer exist */
@@ -37,20 +41,22 @@ const partMs = 60_000;
 /** Less to read is less to decode. */
 const calledFields = {
   ...{ _id: 1, created_at: 1, key_id: 1, key_name: 1, prompt_id: 1, prompt_slug: 1, prompt_version: 1, tags: 1 },
-  ...{ 'attempts.provider': 1, 'attempts.model': 1, 'attempts.usage': 1, 'attempts.usage_source': 1 },
+  ...{
+    'attempts.provider': 1,
+    'attempts.model': 1,
+    'attempts.status': 1,
+    'attempts.usage': 1,
+    'attempts.usage_source': 1,
+  },
   ...{ 'attempts.cost': 1, 'attempts.estimate': 1 },
 } as const;
 
 export function createInvocationStore({ db, pages }: PagedDatabase): InvocationStore {
-  const collections = new Map<string, Collection<InvocationDocument>>();
+  const collections = createDayCollections<InvocationDocument>(db, prefix);
+  const { of: collectionOf, days } = collections;
   const prepared = new Map<string, Promise<unknown>>();
   const lists = pages.listsOf((document: InvocationDocument) => document, { isLong: true });
 
-  const collectionOf = (day: string): Collection<InvocationDocument> => {
-    let collection = collections.get(day);
-    if (collection === undefined) collections.set(day, (collection = db.collection(prefix + day)));
-    return collection;
-  };
   const prepare = async (day: string): Promise<void> => {
     let preparing = prepared.get(day);
     if (preparing === undefined) {
@@ -59,11 +65,6 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
       preparing.catch(() => prepared.delete(day));
     }
     await preparing;
-  };
-  const days = async (): Promise<string[]> => {
-    const found = await read(() => db.listCollections({}, { nameOnly: true }).toArray());
-    const names = found.map(({ name }) => name).filter((name) => /^invocations_\d{8}$/.test(name));
-    return names.map((name) => name.slice(prefix.length)).sort((a, b) => (a < b ? 1 : -1));
   };
   const daysIn = async ({ since, until }: Span): Promise<string[]> => {
     const first = since === undefined ? '' : dayOf(since.getTime());
@@ -100,6 +101,21 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
       const time = timeOf(id);
       if (time === undefined) return undefined;
       return (await read(() => collectionOf(dayOf(time)).findOne({ _id: id }))) ?? undefined;
+    },
+    async attemptsOf(ids) {
+      const byDay = Map.groupBy(ids, (id) => dayOf(timeOf(id) ?? 0));
+      const found = [...byDay].map(([day, some]) =>
+        read(() =>
+          collectionOf(day)
+            .find({ _id: { $in: some } }, { projection: { attempts: 1 } })
+            .toArray(),
+        ),
+      );
+      return (await Promise.all(found)).flat().map(({ attempts }) => attempts);
+    },
+    async eraseTags(id) {
+      const day = dayOf(timeOf(id) ?? 0);
+      await writeIdempotently(() => collectionOf(day).updateOne({ _id: id }, { $unset: { tags: true } }));
     },
     list: (filter) => ({
       async *entries(start, most) {
@@ -156,9 +172,8 @@ export function createInvocationStore({ db, pages }: PagedDatabase): InvocationS
     },
     days,
     async drop(day) {
-      await writeIdempotently(() => collectionOf(day).drop());
+      await collections.drop(day);
       prepared.delete(day);
-      collections.delete(day);
     },
   };
 }

@@ -24,6 +24,8 @@ export interface AttemptDocument {
   estimate?: { usage: Usage; cost?: StoredMoney };
   answer_model?: string;
   answer_id?: string;
+  /** The periods of budgets that pay for it. */
+  budgets?: readonly string[];
 }
 
 /**
@@ -49,6 +51,10 @@ export interface InvocationDocument {
   streamed: boolean;
   cached: boolean;
   joined?: string;
+  /** The limit of output tokens that a budget gave to providers that would have got none. */
+  assumed_max_output_tokens?: number;
+  /** Absent unless its content was kept. */
+  content_kept?: true;
   provider?: string;
   model?: string;
   latency_ms?: number;
@@ -67,7 +73,7 @@ export type CalledDocument = Pick<
 > & {
   readonly attempts: readonly Pick<
     AttemptDocument,
-    'provider' | 'model' | 'usage' | 'usage_source' | 'cost' | 'estimate'
+    'provider' | 'model' | 'status' | 'usage' | 'usage_source' | 'cost' | 'estimate'
   >[];
 };
 

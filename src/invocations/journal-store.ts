@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb';
+import { fromStored, type StoredMoney } from '../costs/money.ts';
 import { isDuplicateKey } from '../db/database-errors.ts';
 import type { PagedDatabase } from '../db/pages.ts';
 import { withRetry } from '../db/retry.ts';
@@ -22,6 +23,15 @@ export interface Batch {
 export interface JournalWrite {
   readonly batch: Batch;
   readonly ended: readonly number[];
+  /** What the calls cost whose entries are removed, in nano-dollars, by the period of the budget. */
+  readonly costs: ReadonlyMap<string, number>;
+}
+
+/** What was in a journal that is closed. */
+export interface ClosedJournal {
+  readonly entries: InvocationDocument[];
+  /** The sums of `costs`. */
+  readonly settled: ReadonlyMap<string, number>;
 }
 
 /** A journal as another process sees it. */
@@ -41,8 +51,8 @@ export interface JournalStore {
    */
   write(id: string, seq: number, write: JournalWrite, isRepeated: boolean): Promise<PutOutcome>;
   list(): Promise<SeenJournal[]>;
-  /** Closes a journal that still has this `seq`, for ever. @returns its entries; undefined if it has not this `seq` */
-  close(journal: SeenJournal): Promise<InvocationDocument[] | undefined>;
+  /** Closes a journal that still has this `seq`, for ever. @returns undefined if it has not this `seq` */
+  close(journal: SeenJournal): Promise<ClosedJournal | undefined>;
   /** Removes a journal that still has this `seq`. */
   remove(id: string, seq: number): Promise<void>;
   /** The ids of all entries of all journals, also of those that have ended while others of their batch have not. */
@@ -59,6 +69,8 @@ interface JournalDocument {
    * as much, and nobody asks for their fields.
    */
   open: Record<string, string | InvocationDocument>;
+  /** What calls cost whose entries have been removed, by the period of the budget that paid them. As int64. */
+  settled?: Record<string, StoredMoney>;
 }
 
 export function createJournalStore({ db }: PagedDatabase): JournalStore {
@@ -67,7 +79,8 @@ export function createJournalStore({ db }: PagedDatabase): JournalStore {
     create(id, { number, entries }) {
       return withRetry(async () => {
         try {
-          await journals.insertOne({ _id: id, seq: 0, state: 'open', open: { [number]: JSON.stringify(entries) } });
+          const open = entries.length > 0 ? { [number]: JSON.stringify(entries) } : {};
+          await journals.insertOne({ _id: id, seq: 0, state: 'open', open });
         } catch (error) {
           // The id is new, so the document is that of an earlier attempt.
           if (!isDuplicateKey(error)) throw error;
@@ -75,10 +88,10 @@ export function createJournalStore({ db }: PagedDatabase): JournalStore {
         return 'written' as const;
       });
     },
-    write(id, seq, { batch: { number, entries }, ended }, isRepeated) {
+    write(id, seq, { batch: { number, entries }, ended, costs }, isRepeated) {
       const filter = { _id: id, seq, state: 'open' } as const;
       const update = {
-        $inc: { seq: 1 },
+        $inc: { seq: 1, ...settledBy(costs) },
         ...(entries.length > 0 && { $set: { [`open.${number}`]: JSON.stringify(entries) } }),
         ...(ended.length > 0 && { $unset: Object.fromEntries(ended.map((one) => [`open.${one}`, true as const])) }),
       };
@@ -103,7 +116,11 @@ export function createJournalStore({ db }: PagedDatabase): JournalStore {
         journals.updateOne({ _id: id, seq, state: 'open' }, { $set: { state: 'closed' as const } }),
       );
       const found = await read(() => journals.findOne({ _id: id }));
-      return found?.state === 'closed' ? entriesOf(found) : undefined;
+      if (found?.state !== 'closed') return undefined;
+      const settled = Object.entries(found.settled ?? {}).map(
+        ([period, cost]) => [period, Number(fromStored(cost))] as const,
+      );
+      return { entries: entriesOf(found), settled: new Map(settled) };
     },
     async remove(id, seq) {
       await writeIdempotently(() => journals.deleteOne({ _id: id, seq }));
@@ -113,6 +130,11 @@ export function createJournalStore({ db }: PagedDatabase): JournalStore {
       return found.flatMap((journal) => entriesOf(journal).map(({ _id }) => _id));
     },
   };
+}
+
+function settledBy(costs: ReadonlyMap<string, number>): Record<`settled.${string}`, bigint> | undefined {
+  if (costs.size === 0) return undefined;
+  return Object.fromEntries([...costs].map(([period, cost]) => [`settled.${period}`, BigInt(cost)]));
 }
 
 function entriesOf({ open }: JournalDocument): InvocationDocument[] {

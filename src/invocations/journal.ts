@@ -1,18 +1,37 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { InvocationDocument } from './invocation.ts';
+import type { Allowance, Claim } from '../budgets/allowance.ts';
+import type { AttemptDocument, InvocationDocument } from './invocation.ts';
 import type { Batch, JournalStore, JournalWrite, PutOutcome } from './journal-store.ts';
 
 export interface JournalTerms {
   /** Milliseconds between two writes, at most, while something is in the journal. */
   readonly beatMs: number;
+  /** Milliseconds between two reports of what was spent of budgets. */
+  readonly reportMs: number;
   /** How long a write waits for others, in milliseconds; read for each. */
   readonly gatherMs: () => number;
 }
 
 interface Waiting {
   readonly id: string;
-  readonly entry: InvocationDocument;
+  /** Undefined if only the document is to be written. */
+  readonly entry: InvocationDocument | undefined;
   readonly settled: PromiseWithResolvers<PutOutcome>;
+}
+
+/** What an attempt has reserved, until the record of its invocation is stored. */
+interface Reserved {
+  readonly periods: readonly string[];
+  amount: number;
+  readonly attempt: Pick<AttemptDocument, 'status' | 'cost'>;
+}
+
+/** The costs of an entry are settled when no batch contains it any more: then nobody counts them from its text. */
+interface Payment {
+  readonly batches: Set<WrittenBatch>;
+  readonly reserved: Reserved[];
+  /** Undefined until its record is stored. */
+  costs: ReadonlyMap<string, number> | undefined;
 }
 
 /** Entries in the document. Each write changes the whole document on some servers, so it is kept small. */
@@ -20,18 +39,23 @@ const mostEntries = 256;
 /** Beats without an entry after which the document is removed. */
 const idleBeats = 5;
 const pauseMs = 500;
+/** What a journal counts for budgets stays in it while it lasts. */
+const mostPeriods = 200;
+const longestMs = 3_600_000;
 
 /** A batch in the document, which leaves it when all its entries have ended. */
 interface WrittenBatch {
   readonly number: number;
   readonly size: number;
   left: number;
+  /** Of the entries under budgets. */
+  payments?: Payment[];
 }
 
 /**
  * A document in which this process writes down what it is about to do. One write is in progress at a time, and is shared
- * by all who wait, whose entries are a batch. Each write increments `seq`, which is also its condition: a process that was taken for dead, and
- * whose journal was closed, cannot add anything to it.
+ * by all who wait, whose entries are a batch. Each write increments `seq`, which is also its condition: a process that was
+ * taken for dead, and whose journal was closed, cannot add anything to it.
  */
 export class Journal {
   readonly id: string;
@@ -53,11 +77,15 @@ export class Journal {
   #idle = 0;
   #isOver = false;
   #isStopping = false;
+  readonly #allowance: Allowance;
+  readonly #payments = new Map<string, Payment>();
+  readonly #began = performance.now();
 
-  constructor(id: string, store: JournalStore, terms: JournalTerms) {
+  constructor(id: string, store: JournalStore, terms: JournalTerms, allowance: Allowance) {
     this.id = id;
     this.#store = store;
     this.#terms = terms;
+    this.#allowance = allowance;
     this.#beats = setInterval(() => {
       this.#beat();
     }, terms.beatMs).unref();
@@ -69,7 +97,58 @@ export class Journal {
   }
 
   get hasRoom(): boolean {
-    return !this.#isOver && this.#size + this.#waiting.length < mostEntries;
+    if (this.#isOver || this.#allowance.isOver || this.#size + this.#waiting.length >= mostEntries) return false;
+    const { size } = this.#allowance;
+    return size === 0 || (size < mostPeriods && performance.now() - this.#began < longestMs);
+  }
+
+  /**
+   * Reserves what an attempt may cost, before it is put into the journal. `end` releases it.
+   * @returns what ends the reservation if it is not put; undefined if the journal is closed
+   * @throws {ProblemError} budget-exceeded; database-unavailable
+   */
+  async reserve(id: string, claim: Claim, attempt: Reserved['attempt']): Promise<(() => void) | undefined> {
+    if (this.#isOver) return undefined;
+    // Before it exists, its slices would seem to be those of a journal that is gone.
+    if (this.#seq === undefined && (await this.#create()) !== 'written') return undefined;
+    if (!(await this.#allowance.reserve(claim))) return undefined;
+    let payment = this.#payments.get(id);
+    if (payment === undefined) {
+      payment = { batches: new Set(), reserved: [], costs: undefined };
+      this.#payments.set(id, payment);
+    }
+    const { reserved: all } = payment;
+    const reserved = { periods: claim.periods.map((period) => period.id), amount: claim.amount, attempt };
+    all.push(reserved);
+    return () => {
+      all.splice(all.indexOf(reserved), 1);
+      this.#release(reserved);
+      if (all.length === 0) this.#payments.delete(id);
+    };
+  }
+
+  /**
+   * The entry that is put next has the final costs of the attempts that have ended, so that they need no more.
+   * @returns what is to be called when it is written
+   */
+  confirming(id: string): (() => void) | undefined {
+    const payment = this.#payments.get(id);
+    if (payment === undefined || payment.reserved.length < 2) return undefined;
+    const ended = payment.reserved.filter(({ attempt: { status } }) => status !== 'interrupted');
+    const costs = ended.map(({ attempt: { cost }, amount }) => Number(cost ?? amount));
+    return () => {
+      if (this.#payments.get(id) !== payment) return;
+      for (const [index, reserved] of ended.entries()) {
+        const { periods, amount } = reserved;
+        reserved.amount = costs[index] ?? amount;
+        this.#release({ periods, amount: amount - reserved.amount });
+      }
+    };
+  }
+
+  /** Reports what was spent. */
+  async tick(): Promise<void> {
+    if (!this.#isOver && this.#allowance.size > 0) await this.#allowance.tick();
   }
 
   /**
@@ -85,8 +164,20 @@ export class Journal {
     return settled.promise;
   }
 
-  /** The entry is not needed any more. */
-  end(id: string): void {
+  /**
+   * The entry is not needed any more, because its record is stored.
+   * @param costs of its attempts, by the period of the budget
+   */
+  end(id: string, costs: ReadonlyMap<string, number>): void {
+    const payment = this.#payments.get(id);
+    if (payment !== undefined) {
+      this.#payments.delete(id);
+      for (const reserved of payment.reserved) this.#release(reserved);
+      if (payment.batches.size > 0) {
+        for (const [period, cost] of costs) this.#allowance.count(period, cost);
+        payment.costs = costs;
+      }
+    }
     this.#leave(this.#open.get(id));
     this.#open.delete(id);
   }
@@ -104,9 +195,22 @@ export class Journal {
     const isQuiet = !this.#hasWritten;
     this.#hasWritten = false;
     if (this.#writing !== undefined || this.#isOver) return;
-    this.#idle = this.#open.size === 0 && this.#ended.length === 0 ? this.#idle + 1 : 0;
+    const isIdle = this.#open.size === 0 && this.#ended.length === 0 && this.#payments.size === 0;
+    this.#idle = isIdle && this.#allowance.isIdle ? this.#idle + 1 : 0;
     if (this.#idle >= idleBeats) void this.#remove();
     else if (this.#idle === 0 && isQuiet && this.#seq !== undefined) this.#writing = this.#write();
+  }
+
+  #release({ periods, amount }: Pick<Reserved, 'periods' | 'amount'>): void {
+    for (const period of periods) this.#allowance.release(period, amount);
+  }
+
+  /** Writes an empty journal, unless it is written. @throws {ProblemError} database-unavailable */
+  #create(): Promise<PutOutcome> {
+    const settled = Promise.withResolvers<PutOutcome>();
+    this.#waiting.push({ id: '', entry: undefined, settled });
+    this.#writing ??= this.#write();
+    return settled.promise;
   }
 
   async #write(): Promise<void> {
@@ -118,10 +222,12 @@ export class Journal {
       this.#waiting = [];
       const batch = this.#batchOf(waiting);
       const ended = this.#ended.splice(0);
-      const outcome = await this.#untilKnown({ batch, ended: ended.map(({ number }) => number) }, waiting);
+      const costs = costsOf(ended);
+      const outcome = await this.#untilKnown({ batch, ended: ended.map(({ number }) => number), costs }, waiting);
       this.#hasWritten = true;
       for (const { size } of ended) this.#size -= size;
-      if (outcome !== 'written') this.#finish();
+      if (outcome === 'written') this.#allowance.settled(costs);
+      else this.#finish();
       for (const { settled } of waiting) settled.resolve(outcome);
     } while (this.#waiting.length > 0 && !this.#isOver);
     for (const { settled } of this.#waiting.splice(0)) settled.resolve('lost');
@@ -131,13 +237,17 @@ export class Journal {
   /** What has ended in the meantime is not added any more. */
   #batchOf(waiting: readonly Waiting[]): Batch {
     const added = waiting.filter(({ id }) => this.#open.has(id));
-    const batch = { number: this.#batches++, size: added.length, left: added.length };
+    const batch: WrittenBatch = { number: this.#batches++, size: added.length, left: added.length };
     this.#size += batch.size;
     for (const { id } of added) {
       this.#leave(this.#open.get(id));
       this.#open.set(id, batch);
+      const payment = this.#payments.get(id);
+      if (payment === undefined || payment.batches.has(batch)) continue;
+      payment.batches.add(batch);
+      (batch.payments ??= []).push(payment);
     }
-    return { number: batch.number, entries: added.map(({ entry }) => entry) };
+    return { number: batch.number, entries: added.flatMap(({ entry }) => entry ?? []) };
   }
 
   #leave(batch: WrittenBatch | undefined): void {
@@ -164,13 +274,29 @@ export class Journal {
 
   async #remove(): Promise<void> {
     const seq = this.#seq;
-    this.#finish();
-    // Another process removes what is left.
+    this.#isOver = true;
+    clearInterval(this.#beats);
+    // Another process returns and removes what is left.
+    if (!(await this.#allowance.close())) return;
     if (seq !== undefined) await this.#store.remove(this.id, seq).catch(() => undefined);
   }
 
   #finish(): void {
     this.#isOver = true;
+    this.#allowance.end();
     clearInterval(this.#beats);
   }
+}
+
+/** The costs of entries that no batch contains any more. */
+function costsOf(ended: readonly WrittenBatch[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const batch of ended) {
+    for (const { batches, costs } of batch.payments ?? []) {
+      batches.delete(batch);
+      if (costs === undefined || batches.size > 0) continue;
+      for (const [period, cost] of costs) sums.set(period, (sums.get(period) ?? 0) + cost);
+    }
+  }
+  return sums;
 }

@@ -20,7 +20,10 @@ const counted = {
   ],
   /** `milliseconds` is the sum of the durations. */
   integration: ['succeeded', 'failed', 'milliseconds'],
-  /** `milliseconds` is the sum of the latencies of the answers that did not come from the cache. */
+  /**
+   * `milliseconds` is the sum of the latencies of the answers that did not come from the cache, `millipoints` the sum of
+   * the scores of feedback in thousandths.
+   */
   prompt: [
     'invocations',
     'errors',
@@ -31,6 +34,8 @@ const counted = {
     'without_usage',
     'nanodollars',
     'without_cost',
+    'feedback',
+    'millipoints',
   ],
 } as const;
 

@@ -78,10 +78,11 @@ function showAttempts({ at, counts }: Counted<'integration'>): Schemas['AttemptC
 }
 
 function showInvocations({ at, counts }: Counted<'prompt'>): Schemas['InvocationCounts'] {
-  const { milliseconds, nanodollars, ...shown } = counts;
+  const { milliseconds, nanodollars, feedback, millipoints, ...shown } = counts;
   const answered = shown.invocations - shown.errors - shown.cached;
   const cost = showMoney(BigInt(nanodollars));
-  return { at: at.toISOString(), ...shown, cost, ...averageLatency(milliseconds, answered) };
+  const rated = feedback === 0 ? {} : { feedback, average_score: Math.round(millipoints / feedback) / 1_000 };
+  return { at: at.toISOString(), ...shown, cost, ...averageLatency(milliseconds, answered), ...rated };
 }
 
 function averageLatency(milliseconds: number, count: number): { average_latency_ms?: number } {

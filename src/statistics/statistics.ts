@@ -77,6 +77,8 @@ export interface Observer {
     answer: InvocationAnswer | undefined,
     spent?: SpentTokens,
   ): void;
+  /** Feedback on an answer of a version of a prompt. @param score from -1 to 1 */
+  rated(promptId: string, version: number | undefined, score: number): void;
   /** Also counts attempts and remembers the backlog. @returns the observer to use in place of the given one */
   observing(observer: WebhookObserver): WebhookObserver;
 }
@@ -145,6 +147,9 @@ export function createStatistics({ store, clock, random }: StatisticsDependencie
       const milliseconds = answer === undefined || isCached ? 0 : answer.latencyMs;
       count('prompt', promptId, { ...counts, errors, milliseconds }, version);
       count('service', service, { ...counts, invocation_errors: errors });
+    },
+    rated(promptId, version, score) {
+      count('prompt', promptId, { feedback: 1, millipoints: Math.round(score * 1_000) }, version);
     },
     observing: (observer) => ({
       ...observer,

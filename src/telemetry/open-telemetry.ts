@@ -39,6 +39,8 @@ const closeMs = 5_000;
 /** At most one line of the log in this time, in milliseconds, says that the collector cannot be reached. */
 const complainEveryMs = 60_000;
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
+/** What calls to providers cost, by provider and model. No convention names it. */
+const ownCost = 'prompt_gateway.cost';
 /** Operations that supervisors call every few seconds. */
 const probes = new Set(['getLiveness', 'getReadiness', 'getMetrics']);
 
@@ -76,6 +78,7 @@ export function createOpenTelemetry({
   const requestDuration = histogram(names.request.duration, 's', requestBuckets);
   const callDuration = histogram(names.generation.duration, 's', callBuckets);
   const tokens = histogram(names.generation.usage, '{token}', tokenBuckets);
+  const costs = meter.createCounter(ownCost, { unit: 'USD' });
   /** Spans of requests in progress. */
   const requests = new WeakMap<IncomingHttpHeaders, Span>();
 
@@ -109,23 +112,26 @@ export function createOpenTelemetry({
       requestDuration.record(milliseconds / 1_000, measured);
     },
 
-    beginCall({ provider, model, ...cause }) {
+    beginCall({ provider, model, isListed, ...cause }) {
       const called: Attributes = {
         [names.generation.operation]: 'chat',
         [names.generation.provider]: providerNames[provider] ?? provider,
         [names.generation.model]: model,
       };
+      // Each value of an attribute is a series of its own.
+      const counted = { ...called, [names.generation.model]: isListed ? model : '_OTHER' };
       const began = performance.now();
       const options = { kind: SpanKind.CLIENT, attributes: called };
       const span = tracer.startSpan(`chat ${model}`, options, contextOf(cause));
       return {
         context: contextToSend(span),
-        end({ outcome, usage = {}, answer }) {
+        end({ outcome, usage = {}, answer }, cost) {
           const failure = outcome === 'ok' ? undefined : outcome;
-          const measured = { ...called, ...(failure !== undefined && { [names.error]: failure }) };
+          const error = failure !== undefined && { [names.error]: failure };
           const { inputTokens, outputTokens, cachedInputTokens } = usage;
           span.setAttributes({
-            ...measured,
+            ...called,
+            ...error,
             ...present({
               [names.generation.answerModel]: answer?.modelId,
               [names.generation.answerId]: answer?.id,
@@ -135,10 +141,11 @@ export function createOpenTelemetry({
             }),
           });
           finish(span, failure);
-          callDuration.record((performance.now() - began) / 1_000, measured);
+          callDuration.record((performance.now() - began) / 1_000, { ...counted, ...error });
           for (const [type, count] of Object.entries({ input: inputTokens, output: outputTokens })) {
-            if (count !== undefined) tokens.record(count, { ...called, [names.generation.tokenType]: type });
+            if (count !== undefined) tokens.record(count, { ...counted, [names.generation.tokenType]: type });
           }
+          if (cost !== undefined) costs.add(Number(cost.amount) / 1e9, counted);
         },
       };
     },

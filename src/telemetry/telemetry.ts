@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { CallCost } from '../costs/money.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { AttemptEnd } from '../providers/language-model.ts';
 import type { WebhookObserver } from '../webhooks/observer.ts';
@@ -28,11 +29,14 @@ export interface TraceContext {
 export interface TracedCall extends TraceContext {
   readonly provider: string;
   readonly model: string;
+  /** Whether the provider's list has the model. Callers can name any other. */
+  readonly isListed: boolean;
 }
 
 /** The span of a call to a provider. */
 export interface CallSpan {
   /** To send with the call. */
   readonly context: TraceContext;
-  end(end: AttemptEnd): void;
+  /** @param cost undefined if it is unknown */
+  end(end: AttemptEnd, cost: CallCost | undefined): void;
 }

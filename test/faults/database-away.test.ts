@@ -7,7 +7,12 @@ import { LossyProxy } from '../support/lossy-proxy.ts';
 import { until } from '../support/until.ts';
 import type { Answer, TestService } from '../support/service.ts';
 import { callWith, cookieFor } from '../sessions/sessions-harness.ts';
-import { callEveryOperation, sendTimed, type TimedAnswer } from '../support/every-operation.ts';
+import {
+  callEveryOperation,
+  environmentOfEveryOperation,
+  sendTimed,
+  type TimedAnswer,
+} from '../support/every-operation.ts';
 
 /** The operations that need no stored document once the caller is known. */
 const independent: readonly OperationId[] = [
@@ -33,7 +38,10 @@ let harness: InvokeHarness;
 let service: TestService;
 beforeAll(async () => {
   proxy = await LossyProxy.start(testDatabaseUri());
-  harness = await startInvokeHarness({ environment: { MONGODB_URI: proxy.uri }, clock });
+  harness = await startInvokeHarness({
+    environment: { ...environmentOfEveryOperation, MONGODB_URI: proxy.uri },
+    clock,
+  });
   service = harness.service;
 });
 afterEach(() => {
@@ -81,6 +89,11 @@ function expectOnlyIndependentOnes(answers: readonly TimedAnswer[], expected = '
 }
 
 async function expectEverythingWorks(send: Send): Promise<void> {
+  // What it answers can be a second old.
+  await until(
+    () => service.call('GET', '/health/ready'),
+    ({ status }) => status === 200,
+  );
   for (const { operation, status } of await send()) expect([operation, status < 300]).toEqual([operation, true]);
 }
 

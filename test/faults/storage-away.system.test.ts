@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OperationId } from '../../generated/operations.ts';
 import { startObjectStorage, type ObjectStorage } from '../support/object-storage.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { callEveryOperation, sendTimed } from '../support/every-operation.ts';
+import { callEveryOperation, environmentOfEveryOperation, sendTimed } from '../support/every-operation.ts';
 
 /** The operations that need the bucket: running a test, reading its results, and removing them. */
 const suffering: readonly OperationId[] = ['createTestRun', 'getTestRunResults'];
@@ -13,7 +13,7 @@ beforeAll(async () => {
   bucket = await startObjectStorage();
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, ...environment } = bucket.environment;
   Object.assign(process.env, { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY });
-  service = await startTestService({ environment });
+  service = await startTestService({ environment: { ...environmentOfEveryOperation, ...environment } });
 });
 afterAll(async () => {
   await service.close();

@@ -277,6 +277,20 @@ describe('200', () => {
   });
 });
 
+it('has tags that no metric has', async () => {
+  const marked = { 'X-Tags': 'team=a-team-of-its-own' };
+  await harness.invoke(await harness.createPrompt(), {}, marked);
+  const body = {
+    model: 'mock/model-a',
+    messages: [{ role: 'user', content: 'Hi' }],
+    metadata: { case: 'marked-case' },
+  };
+  await harness.service.call('POST', '/v1/chat/completions', { body });
+  const { text } = await harness.service.call('GET', '/metrics');
+  expect(text).toContain('provider="mock",model="model-a"');
+  expect(text).not.toMatch(/a-team-of-its-own|marked-case/);
+});
+
 /** The only record with a tag, when it is there. */
 async function found(tag: string): Promise<Answer['body']> {
   const list = await until(

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
+import { createContentStore } from '../../src/invocations/content-store.ts';
 import type { InvocationDocument } from '../../src/invocations/invocation.ts';
 import { createInvocationId } from '../../src/invocations/invocation-id.ts';
 import { createInvocationStore } from '../../src/invocations/invocation-store.ts';
 import { createJournalStore } from '../../src/invocations/journal-store.ts';
 import { createRetention } from '../../src/invocations/retention.ts';
+import { createSecretBox } from '../../src/secrets/secret-box.ts';
 import { setUp } from '../support/per-operation.ts';
 
 const setup = setUp();
@@ -20,16 +22,25 @@ it('drops whole days, none that a journal names, and makes the collection of the
   const { database } = setup;
   const store = createInvocationStore(database);
   const journals = createJournalStore(database);
+  const contents = createContentStore(database, createSecretBox(new Uint8Array(32)));
   const [gone, named, kept] = [at('2026-03-01T23:59:59Z'), at('2026-03-02T12:00:00Z'), at('2026-03-09T00:00:00Z')];
   await store.insert([gone, named, kept]);
+  const recent = at('2026-03-10T00:00:00Z');
+  await contents.insert([kept, recent].map(({ _id: id }) => ({ id, json: '{}' })));
   const journal = randomUUID();
   await journals.create(journal, { number: 0, entries: [named] });
   const clock = { now: () => new Date('2026-03-12T00:30:00Z') };
   let addedUp = new Date('2026-03-01T23:45:00Z');
   const addedUpUntil = async () => addedUp.getTime();
-  const retain = createRetention({ store, journals, clock, retentionMs: 2 * 24 * 3_600_000, addedUpUntil });
+  const day = 24 * 3_600_000;
+  const retain = createRetention({
+    ...{ store, contents, journals, clock, addedUpUntil },
+    ...{ retentionMs: 2 * day, contentRetentionMs: day },
+  });
   await retain();
   expect(await store.days()).toContain('20260301');
+  expect(await contents.days()).toEqual(['20260310']);
+  expect(await contents.find(recent._id)).toBe('{}');
 
   addedUp = clock.now();
   await retain();

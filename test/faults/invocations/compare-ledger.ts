@@ -8,6 +8,7 @@ export interface Call {
 
 /** What is compared of a record. */
 export interface LoggedInvocation {
+  readonly created_at: string;
   readonly trace_id?: string;
   readonly cost: { readonly amount: string } | null;
   readonly attempts: readonly LoggedAttempt[];

@@ -1,42 +1,70 @@
 /**
- * `npm run test:faults:invocations` sends mixed invocations through two processes, kills one of them (SIGKILL) every
- * second or so, and compares the invocation log with the ledger of the provider: each request that the provider got has
- * an attempt in the log, and each attempt that succeeded is in the ledger. What the log says that a call cost is equal to
- * the provider's bill where the provider gave its usage, else at least that, and `GET /api/v1/costs` has the sum of the
- * log. It prints a table, and ends with exit code 1 if anything is missing or wrong.
+ * `npm run test:faults:invocations` sends mixed invocations through two processes, kills one of them (SIGKILL) now and
+ * then, and compares the invocation log with the ledger of the providers: each request that a provider got has an attempt
+ * in the log, and each attempt that succeeded is in the ledger. What the log says that a call cost is equal to the
+ * provider's bill where the provider gave its usage, else at least that, and `GET /api/v1/costs` has the sum of the log
+ * as far as it is complete.
+ * It prints a table, and ends with exit code 1 if anything is missing or wrong.
  *
- *     npm run test:faults:invocations -- --kills 20 --callers 16
+ *     npm run test:faults:invocations -- --calls 5000 --kills 20 --callers 16
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { fromAmount, showMoney } from '../../../src/costs/money.ts';
 import { createJournalStore } from '../../../src/invocations/journal-store.ts';
+import { mostOpen } from '../../../src/spending/spending.ts';
 import { checkSetting, fastEngine, startDatabaseServer } from '../../support/database-server.ts';
 import { openDatabase } from '../../support/database.ts';
 import { startMockProvider } from '../../support/mock-provider.ts';
-import { mockUsage } from '../../support/mock-vendors.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
-import { findGaps, tableOf, type Call, type LoggedInvocation } from './compare-ledger.ts';
+import { findGaps, tableOf, type Billed, type Call, type LoggedInvocation } from './compare-ledger.ts';
+import { billOf, formats, rate } from './ledger.ts';
+
+interface Costs {
+  readonly complete_until: string;
+  readonly total: { readonly cost: { readonly amount: string }; readonly without_cost: number };
+}
 
 const { values } = parseArgs({
-  options: { kills: { type: 'string', default: '20' }, callers: { type: 'string', default: '16' } },
+  options: {
+    calls: { type: 'string', default: '5000' },
+    kills: { type: 'string', default: '20' },
+    callers: { type: 'string', default: '16' },
+  },
 });
+const mostCalls = Number(values.calls);
+const kills = Number(values.kills);
 const key = 'administrator-key-of-the-tests-0123456789';
 const databaseName = 'invocation_faults';
 
-const mock = await startMockProvider();
+const ledger: Billed[] = [];
+const mock = await startMockProvider({
+  record: false,
+  onRequest: (request) => {
+    ledger.push({ trace: String(request.headers['traceparent']).slice(3, 35), bill: billOf(request) });
+  },
+});
 const server = await startDatabaseServer(fastEngine);
 const dataDir = await mkdtemp(path.join(tmpdir(), 'invocation-faults-'));
 const provider = { id: 'mock', base_url: mock.url, models: ['model-a'] };
+const vendors: Record<string, string> = { AWS_BEDROCK_REGION: 'eu-central-1', AWS_BEARER_TOKEN_BEDROCK: 'unused' };
+for (const name of ['OPENAI', 'XAI', 'ANTHROPIC', 'COHERE']) vendors[`${name}_API_KEY`] = 'unused';
+vendors['GOOGLE_GENERATIVE_AI_API_KEY'] = 'unused';
+for (const name of ['OPENAI', 'XAI', 'ANTHROPIC', 'COHERE', 'GOOGLE', 'AWS_BEDROCK']) {
+  vendors[`${name}_BASE_URL`] = mock.url;
+}
 const start = (): Promise<ServiceProcess> =>
   startServiceProcess({
     ...{ DATA_DIR: dataDir, MONGODB_URI: server.uri, MONGODB_DATABASE: databaseName, PORT: '0', ADMIN_API_KEY: key },
     ...{ RATE_LIMIT: 'off', LOG_LEVEL: 'error', OPENAI_COMPATIBLE_PROVIDERS: JSON.stringify([provider]) },
     ...checkSetting(fastEngine),
+    ...vendors,
   });
 const processes = [await start(), await start()];
 console.log(`Database: ${server.engine}`);
@@ -50,21 +78,24 @@ const send = (place: string, body: unknown, headers: Record<string, string>, sig
   });
 
 const parameters = { max_output_tokens: 50 };
-const models = ['model-a', 'mock-slow-50', 'mock-500', 'mock-503', 'mock-drip-5-20', 'mock-cut'];
-for (const model of models) {
-  await fetch(`${processes[0]?.url}/api/v1/prices/mock/${model}`, {
+const plainModels = ['model-a', 'mock-slow-50', 'mock-500', 'mock-503', 'mock-drip-5-20', 'mock-cut'];
+const detailedModels = ['model-a', 'mock-slow-50', 'mock-500', 'mock-drip-3-12', 'mock-cut', 'mock-unended'].map(
+  (model) => `${model}-detailed`,
+);
+const priced = [
+  ...plainModels.map((model) => ['mock', model]),
+  ...formats.flatMap(({ provider: id }) => detailedModels.map((model) => [id, model])),
+];
+for (const [id, model] of priced) {
+  const answer = await fetch(`${processes[0]?.url}/api/v1/prices/${id}/${model}`, {
     method: 'PUT',
-    body: JSON.stringify({ rates: [{ input: '1', output: '4' }] }),
+    body: JSON.stringify({ rates: [rate] }),
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
   });
+  if (!answer.ok) throw new Error(await answer.text());
 }
 // The other process reads them every few seconds.
 await sleep(5_000);
-
-/** In billionths of a dollar. An answer is charged for, whatever came of it. */
-function billOf(model: string): bigint {
-  return model === 'mock-503' ? 0n : BigInt(mockUsage.input) * 1_000n + BigInt(mockUsage.output) * 4_000n;
-}
 
 /** A prompt on a model of the mock, whose name says how it behaves. */
 async function createPrompt(selected_model: string, fields: object = {}): Promise<string> {
@@ -89,18 +120,20 @@ const [plain, slow, flaky, drip, cut] = await Promise.all([
 ]);
 const messages = [{ role: 'user', content: 'Hello' }];
 const random = (most: number): number => Math.floor(Math.random() * most);
-const leaving = (): AbortSignal => AbortSignal.timeout(random(60));
+const leaving = (most: number): AbortSignal => AbortSignal.timeout(random(most));
+
+type Send = (headers: Record<string, string>) => Promise<Response>;
 
 /** Each sends a request; most read the answer to its end. */
-const kinds: Record<string, (headers: Record<string, string>) => Promise<Response>> = {
+const kinds: Record<string, Send> = {
   whole: (headers) => send(`/api/v1/prompts/${plain}/invoke`, {}, headers),
   slow: (headers) => send(`/api/v1/prompts/${slow}/invoke`, {}, headers),
   'fallbacks and retries': (headers) => send(`/api/v1/prompts/${flaky}/invoke`, {}, headers),
   'time-out': (headers) => send(`/api/v1/prompts/${slow}/invoke`, {}, { ...headers, 'X-Timeout-Ms': '20' }),
   stream: (headers) => send(`/api/v1/prompts/${drip}/invoke`, { stream: true }, headers),
   'stream that breaks off': (headers) => send(`/api/v1/prompts/${cut}/invoke`, { stream: true }, headers),
-  'cancelled call': (headers) => send(`/api/v1/prompts/${slow}/invoke`, {}, headers, leaving()),
-  'cancelled stream': (headers) => send(`/api/v1/prompts/${drip}/invoke`, { stream: true }, headers, leaving()),
+  'cancelled call': (headers) => send(`/api/v1/prompts/${slow}/invoke`, {}, headers, leaving(60)),
+  'cancelled stream': (headers) => send(`/api/v1/prompts/${drip}/invoke`, { stream: true }, headers, leaving(200)),
   'cached or shared': (headers) =>
     send(
       `/api/v1/prompts/${slow}/invoke`,
@@ -120,11 +153,26 @@ const kinds: Record<string, (headers: Record<string, string>) => Promise<Respons
     send(`/api/v1/prompts/${plain}/test`, { providers: [{ provider: 'mock' }, { provider: 'echo' }] }, headers),
 };
 
+/** The same for each wire format, with tokens of caches and of reasoning. */
+for (const { provider: id } of formats) {
+  const invoke = (model: string, body: object, headers: Record<string, string>, signal?: AbortSignal) =>
+    send(`/api/v1/prompts/${plain}/invoke`, { provider: id, model: `${model}-detailed`, ...body }, headers, signal);
+  const stream = { stream: true };
+  Object.assign(kinds, {
+    [`${id}: whole`]: (headers) => invoke('model-a', {}, headers),
+    [`${id}: stream`]: (headers) => invoke('mock-drip-3-12', stream, headers),
+    [`${id}: cancelled stream`]: (headers) => invoke('mock-drip-3-12', stream, headers, leaving(100)),
+    [`${id}: stream that breaks off`]: (headers) => invoke('mock-cut', stream, headers),
+    [`${id}: stream without its end`]: (headers) => invoke('mock-unended', stream, headers),
+    [`${id}: time-out`]: (headers) => invoke('mock-slow-50', {}, { ...headers, 'X-Timeout-Ms': '20' }),
+    [`${id}: error and retry`]: (headers) => invoke('mock-500', { retries: 1 }, headers),
+  } satisfies Record<string, Send>);
+}
+
 const calls: Call[] = [];
-let isOver = false;
 async function keepCalling(): Promise<void> {
   const names = Object.keys(kinds);
-  while (!isOver) {
+  while (calls.length < mostCalls) {
     const kind = names[random(names.length)] ?? '';
     const trace = randomBytes(16).toString('hex');
     calls.push({ kind, trace });
@@ -137,13 +185,12 @@ async function keepCalling(): Promise<void> {
 }
 
 const callers = Array.from({ length: Number(values.callers) }, keepCalling);
-for (let kill = 0; kill < Number(values.kills); kill += 1) {
-  await sleep(500 + random(1_500));
+for (let kill = 1; kill <= kills; kill += 1) {
+  while (calls.length < (kill * mostCalls) / (kills + 1)) await sleep(20);
   const victim = random(processes.length);
   await processes[victim]?.kill();
   processes[victim] = await start();
 }
-isOver = true;
 await Promise.all(callers);
 
 const database = await openDatabase(server.uri, databaseName);
@@ -155,17 +202,28 @@ const left = (await journals.entryIds()).length;
 const exported = await fetch(`${processes[0]?.url}/api/v1/invocations/export`, {
   headers: { authorization: `Bearer ${key}` },
 });
-const lines = (await exported.text()).split('\n').filter((line) => line !== '');
-const invocations = lines.map((line) => JSON.parse(line) as LoggedInvocation);
-const ledger = mock.requests.map(({ headers, model }) => ({
-  trace: String(headers['traceparent']).slice(3, 35),
-  bill: billOf(model),
-}));
-const logged = invocations.reduce((sum, { cost }) => sum + fromAmount(cost?.amount ?? 'unknown'), 0n);
-const sums = (await (
-  await fetch(`${processes[0]?.url}/api/v1/costs?by=key`, { headers: { authorization: `Bearer ${key}` } })
-).json()) as { total: { cost: { amount: string }; without_cost: number } };
-const isSame = fromAmount(sums.total.cost.amount) === logged && sums.total.without_cost === 0;
+if (exported.body === null) throw new Error('The export has no body.');
+const invocations: LoggedInvocation[] = [];
+for await (const line of createInterface({ input: Readable.fromWeb(exported.body) })) {
+  if (line !== '') invocations.push(JSON.parse(line) as LoggedInvocation);
+}
+const costOf = (some: readonly LoggedInvocation[]): bigint =>
+  some.reduce((sum, { cost }) => sum + fromAmount(cost?.amount ?? 'unknown'), 0n);
+const readCosts = async (until?: string): Promise<Costs> => {
+  const query = until === undefined ? 'by=key' : `by=key&until=${until}`;
+  const answer = await fetch(`${processes[0]?.url}/api/v1/costs?${query}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return (await answer.json()) as Costs;
+};
+const logged = costOf(invocations);
+const sums = await readCosts();
+// What follows the closed quarters of an hour is read up to a number of records.
+const open = invocations.filter(({ created_at: at }) => at >= sums.complete_until);
+const isSame =
+  fromAmount((await readCosts(sums.complete_until)).total.cost.amount) === logged - costOf(open) &&
+  (open.length > mostOpen || fromAmount(sums.total.cost.amount) === logged) &&
+  sums.total.without_cost === 0;
 await Promise.all(processes.map((service) => service.stop()));
 const journalsLeft = (await journals.list()).length;
 await database.close();
@@ -176,8 +234,14 @@ await rm(dataDir, { recursive: true });
 const gaps = findGaps(calls, invocations, ledger);
 console.log(tableOf(gaps));
 console.log(`Left in journals: ${left} entries; after a normal stop ${journalsLeft} journals.`);
-console.log(`The log: ${showMoney(logged).amount} dollars; GET /api/v1/costs: ${sums.total.cost.amount}.`);
+const isWhole = open.length <= mostOpen ? '' : ` (of the last ${open.length} invocations only ${mostOpen})`;
+console.log(
+  `The log: ${showMoney(logged).amount} dollars; GET /api/v1/costs: ${sums.total.cost.amount}${isWhole}, ` +
+    `${isSame ? 'equal' : 'NOT equal'} where it is complete.`,
+);
 const failed =
   !isSame || left > 0 || journalsLeft > 0 || gaps.some(({ missing, surplus, wrong }) => missing + surplus + wrong > 0);
-console.log(failed ? 'FAILED' : `Every request to the provider is in the log, after ${values.kills} kills.`);
+console.log(
+  failed ? 'FAILED' : `Every request to the provider is in the log, after ${calls.length} calls and ${kills} kills.`,
+);
 process.exitCode = failed ? 1 : 0;
