@@ -6,6 +6,9 @@ import { createLabels } from './labels/labels.ts';
 import { promptOperations } from './prompt-operations.ts';
 import { createPromptStore, promptIndexes } from './prompt-store.ts';
 import { createPrompts } from './prompts.ts';
+import { createExport } from './transfer/export-prompts.ts';
+import { createImports } from './transfer/import-prompts.ts';
+import { transferOperations } from './transfer/transfer-operations.ts';
 
 export const promptsIndexes = [...promptIndexes, ...labelIndexes];
 
@@ -15,7 +18,7 @@ export interface PromptFeatureOptions {
   readonly onDelete: (promptId: string) => Promise<void>;
 }
 
-/** Prompts and their labels. */
+/** Prompts, their labels, and how they come over. */
 export function createPromptFeature(basis: Basis, { isKnownProvider, onDelete }: PromptFeatureOptions) {
   const { database } = basis;
   const shared = { ...basis, store: createPromptStore(database), editQueue: createEditQueue() };
@@ -25,9 +28,14 @@ export function createPromptFeature(basis: Basis, { isKnownProvider, onDelete }:
     cascades: [onDelete, (promptId) => labels.deleteAllOf(promptId)],
   });
   const labels = createLabels({ ...shared, prompts, moves: createLabelMoveStore(database) });
+  const imports = createImports({ ...shared, prompts, labels });
   return {
     prompts,
-    operations: { ...promptOperations(prompts), ...labelOperations(labels) },
+    operations: {
+      ...promptOperations(prompts),
+      ...labelOperations(labels),
+      ...transferOperations(createExport(shared.store), imports),
+    },
     chores: [
       { name: 'prompts', everyMs: 60_000, run: () => prompts.sweep() },
       { name: 'archived versions', everyMs: 24 * 3_600_000, run: () => prompts.sweepVersions() },

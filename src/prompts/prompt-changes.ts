@@ -19,8 +19,8 @@ export function applyChange(
   return { ...next, version: prompt.version + 1, versionCreatedAt: next.updatedAt, versionAuthor, versionNote };
 }
 
-/** A prompt without variables is the same as one with an empty list. */
-function sameContent(one: PromptContent, other: PromptContent): boolean {
+/** Whether both are the same version. A prompt without variables is the same as one with an empty list. */
+export function sameContent(one: PromptContent, other: PromptContent): boolean {
   const [first, second] = [one, other].map((content) => ({
     ...contentFields.pick(content),
     variables: content.variables ?? {},

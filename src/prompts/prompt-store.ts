@@ -13,13 +13,13 @@ import { oncePerObject } from '../runtime/once-per-object.ts';
 import { createArchive, numberedEntries, type Archive } from './archive-store.ts';
 import { contentFields, currentVersion, promptFields } from './prompt.ts';
 import type { ListedVersion, Prompt, PromptName, PromptVersion } from './prompt.ts';
-import { isPromptId } from './slug.ts';
+import { isPromptAlias, isPromptId } from './slug.ts';
 
 /** Prompts and their archived versions in the database. Every method can throw `database-unavailable`. */
 export interface PromptStore {
-  /** Stores a new prompt. False if its id or slug already exists. */
+  /** Stores a new prompt. False if its id, its slug or one of its aliases already exists. */
   insert(prompt: Prompt, entry: AuditEntry): Promise<boolean>;
-  /** The prompt with this id or slug, also while it is being deleted. */
+  /** The prompt with this id, slug or alias, also while it is being deleted. */
   find(slugOrId: string): Promise<Prompt | undefined>;
   /**
    * The prompts that are not being deleted, the most recently updated first.
@@ -31,13 +31,16 @@ export interface PromptStore {
   listNames(most: number, ids: ReadonlySet<string> | undefined): Promise<PromptName[]>;
   /** The slugs for which a prompt exists. */
   takenSlugs(slugs: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Prompts in the order of their ids, also those that are being deleted; undefined for one that no longer exists. */
+  fetch(ids: readonly string[]): AsyncIterable<Prompt | undefined>;
   /** The ids for which a prompt exists, also while it is being deleted. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Writes a changed prompt if the stored one still has this revision.
-   * @returns the prompt as stored; `lost` if another writer was first or the prompt no longer exists
+   * @returns the prompt as stored; `lost` if another writer was first or the prompt no longer exists; `taken` if another
+   *   prompt has the slug or an alias
    */
-  replace(prompt: Prompt, entry: AuditEntry, writeId: string): Promise<Prompt | 'lost' | 'slug-taken'>;
+  replace(prompt: Prompt, entry: AuditEntry, writeId: string): Promise<Prompt | 'lost' | 'taken'>;
   /**
    * Writes the labels of a prompt if the stored one still has this revision. Nothing else changes. False if another
    * writer was first or the prompt no longer exists.
@@ -61,6 +64,8 @@ export interface PromptStore {
   /** Archives the prompt's current version. Call it before the prompt is overwritten. */
   archive(prompt: Prompt): Promise<void>;
   findArchived(promptId: string, version: number): Promise<PromptVersion | undefined>;
+  /** The versions before the prompts' own: in the order of the prompts, the oldest of each first. */
+  archivedVersions(prompts: readonly Pick<Prompt, 'id' | 'version'>[]): AsyncIterable<PromptVersion>;
   /** The versions up to the prompt's own, the newest first: the current one from the prompt, the others archived. */
   listVersions(prompt: Prompt): Listing<ListedVersion>;
   readonly archived: Archive;
@@ -87,6 +92,7 @@ export const promptIndexes: readonly CollectionIndexes[] = [
     collection: promptsName,
     indexes: [
       { key: { slug: 1 }, name: 'slug_1', unique: true },
+      { key: { aliases: 1 }, name: 'aliases_1', unique: true, partialFilterExpression: { aliases: { $gt: '' } } },
       { key: { deleting: 1, updated_at: -1, _id: 1 }, name: 'deleting_1_updated_at_-1__id_1' },
       auditIndex,
     ],
@@ -136,11 +142,16 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
       const found = await read(() => prompts.find(filter, { projection: { slug: 1 } }).toArray());
       return new Set(found.map(({ slug }) => slug));
     },
+    async *fetch(ids) {
+      for await (const [, document] of pages.fetch(prompts, ids, { largeFrom })) {
+        yield document === undefined ? undefined : fromPromptDocument(document);
+      }
+    },
     existing: (ids) => pages.existing(prompts, ids),
     async replace(prompt, entry, writeId) {
       const change = { ...promptFields.toUpdate(prompt), $push: pushAudit(entry) };
       const result = await compareAndSet(prompts, { id: prompt.id, revision: prompt.revision, change }, { writeId });
-      if (result.outcome === 'duplicate') return 'slug-taken';
+      if (result.outcome === 'duplicate') return 'taken';
       return result.outcome === 'done' ? { ...prompt, revision: result.revision } : 'lost';
     },
     async replaceLabels({ id, revision, labelWrites }, { labels, deletedLabel }, entry, writeId) {
@@ -169,6 +180,14 @@ export function createPromptStore(database: PagedDatabase): PromptStore {
     async findArchived(promptId, version) {
       const document = await read(() => versions.findOne({ _id: versionId(promptId, version) }));
       return document === null ? undefined : fromVersionDocument(document);
+    },
+    async *archivedVersions(of) {
+      const ids = of.flatMap(({ id, version }) =>
+        Array.from({ length: version - 1 }, (_, index) => versionId(id, index + 1)),
+      );
+      for await (const [, document] of pages.fetch(versions, ids, { largeFrom })) {
+        if (document !== undefined) yield fromVersionDocument(document);
+      }
     },
     listVersions: (prompt) => ({
       entries: (start, most) =>
@@ -213,8 +232,8 @@ function fromPromptDocument(document: PromptDocument): Prompt {
   return { ...promptFields.fromDocument(document), revision: document.revision, writes: document.writes };
 }
 
-function toPromptName({ slug, created_at }: Pick<PromptDocument, 'slug' | 'created_at'>): PromptName {
-  return { slug, createdAt: created_at };
+function toPromptName({ _id, slug, created_at }: Pick<PromptDocument, '_id' | 'slug' | 'created_at'>): PromptName {
+  return { id: _id, slug, createdAt: created_at };
 }
 
 /**
@@ -234,19 +253,23 @@ function createParser(): (bytes: Uint8Array) => PromptDocument {
   };
 }
 
-/** Finds prompts by their ids and slugs, in two commands: a filter with both walks the collection on some servers. */
+/**
+ * Finds prompts by their ids, slugs and aliases, each in a command of its own: a filter with several fields walks the
+ * collection on some servers.
+ */
 async function findAll(
   db: Db,
-  slugsOrIds: readonly string[],
+  names: readonly string[],
   parse: (bytes: Uint8Array) => PromptDocument,
 ): Promise<ReadonlyMap<string, PromptDocument>> {
-  const ids = slugsOrIds.filter(isPromptId);
-  const slugs = slugsOrIds.filter((slugOrId) => !isPromptId(slugOrId));
-  const [byId, bySlug] = await Promise.all([
+  const [ids, slugs, aliases]: [string[], string[], string[]] = [[], [], []];
+  for (const name of names) (isPromptId(name) ? ids : isPromptAlias(name) ? aliases : slugs).push(name);
+  const [byId, bySlug, byAlias] = await Promise.all([
     readByValue(db, { collection: promptsName, field: '_id' }, ids, parse),
     readByValue(db, { collection: promptsName, field: 'slug' }, slugs, parse),
+    readByValue(db, { collection: promptsName, field: 'aliases' }, aliases, parse),
   ]);
-  return new Map([...byId, ...bySlug]);
+  return new Map([...byId, ...bySlug, ...byAlias]);
 }
 
 /** @returns undefined if every prompt matches */

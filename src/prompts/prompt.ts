@@ -42,6 +42,9 @@ const onlyTrue: Kind<true, true, true, boolean> = {
   read: (sent) => (sent ? true : undefined),
 };
 
+/** Of which invocations the content may be kept. */
+const contentMode = same<Schemas['InvocationContentMode']>();
+
 /** A number that is not 0, or absent. */
 const positive: Kind<number, number, number> = {
   ...integer,
@@ -109,6 +112,12 @@ export const contentFields = fields({
 });
 export type PromptContent = Thing<typeof contentFields.table>;
 
+/** A list of which an empty one means none. */
+const names: Kind<readonly string[], string[], string[], readonly string[]> = {
+  ...list(text),
+  read: (sent) => (sent.length === 0 ? undefined : [...sent]),
+};
+
 /** Who made a version: the API key. */
 const versionAuthor = object({ id: text, name: text });
 
@@ -118,11 +127,15 @@ export const promptFields = fields({
   id: made(text),
   /** Unique, never in the form of a UUID. Made from the name if a creation leaves it out. */
   slug: changeable(text, { initially: '' }),
+  /** Other ids under which it answers. Unique among all prompts, and never in the form of a slug or an id. */
+  aliases: changeable(names, { optional: true }),
   name: changeable(text),
   description: changeable(text, { optional: true }),
   ...contentFields.table,
   /** Any JSON value except `null`, which means that there is none. */
   testSettings: changeable(testSettings, { optional: true }),
+  /** Not part of the content of versions: it holds for all of them. */
+  invocationContent: changeable(contentMode, { optional: true }),
   /** Number of the latest version, whose content this is. */
   version: made(integer),
   versionCreatedAt: hidden(moment),
@@ -152,6 +165,7 @@ export interface Prompt extends Thing<typeof promptFields.table> {
 
 /** A prompt in a list of names. */
 export interface PromptName {
+  readonly id: string;
   readonly slug: string;
   readonly createdAt: Date;
 }

@@ -25,7 +25,7 @@ import type {
   PromptName,
   PromptVersion,
 } from './prompt.ts';
-import { freeSlug, slugFromName, withSuffix } from './slug.ts';
+import { freeSlug, isPromptAlias, isReserved, slugFromName, withSuffix } from './slug.ts';
 import type { PromptStore } from './prompt-store.ts';
 import { createVersionCache, type VersionCache } from './version-cache.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -37,6 +37,8 @@ export interface ResolvedPrompt {
   readonly slug: string;
   readonly version: number;
   readonly content: PromptContent;
+  /** Of which invocations the content may be kept; undefined if the prompt does not say. */
+  readonly invocationContent: Prompt['invocationContent'];
 }
 
 /** The version that a request asks for: by number, by label, or without both the latest. */
@@ -48,14 +50,20 @@ export interface VersionSelection {
 }
 
 /**
- * Prompts and their versions. Every method that takes a slug or id throws `prompt-not-found`, every one that takes a
- * version `version-not-found`, every one that takes a precondition `precondition-failed`.
+ * Prompts and their versions. A slug or id can also be an alias. Every method that takes one throws `prompt-not-found`,
+ * every one that takes a version `version-not-found`, every one that takes a precondition `precondition-failed`.
  */
 export interface Prompts {
   /**
+   * Checks whether content can be saved.
+   * @throws {ProblemError} unknown-provider, inconsistent-content, invalid-provider-option, invalid-schema
+   */
+  check(content: PromptContent): void;
+  /**
    * Stores a prompt as version 1, or finds the one that an earlier attempt stored with the same id.
    * @param note about the version
-   * @throws {ProblemError} slug-taken, unknown-provider, inconsistent-content, invalid-provider-option, invalid-schema
+   * @throws {ProblemError} slug-taken, alias-taken, unknown-provider, inconsistent-content, invalid-provider-option,
+   *   invalid-schema
    */
   create(prompt: NewPrompt, id: string, author: Author, note?: string): Promise<Prompt>;
   /** @param reach of the caller: a prompt beyond it is not found */
@@ -69,8 +77,8 @@ export interface Prompts {
   listNames(most: number, reach: Reach | undefined): Promise<PromptName[]>;
   /**
    * @param note about the version, if the change makes one
-   * @throws {ProblemError} slug-taken, edit-conflict, inconsistent-content; unknown-provider, invalid-provider-option and
-   *   invalid-schema unless the prompt already has it
+   * @throws {ProblemError} slug-taken, alias-taken, edit-conflict, inconsistent-content; unknown-provider,
+   *   invalid-provider-option and invalid-schema unless the prompt already has it
    */
   update(
     slugOrId: string,
@@ -215,26 +223,54 @@ export function createPrompts({
       }
       const entry = auditEntry(author, audited, { at: next.updatedAt, before: prompt, after: next });
       const stored = await store.replace(next, entry, writeId);
-      if (stored === 'slug-taken') throw slugTaken(next.slug);
+      if (stored === 'taken') {
+        await requireFreeAliases(next);
+        throw slugTaken(next.slug);
+      }
       return stored === 'lost' ? undefined : stored;
     };
     return contend(slugOrId, attempt);
   };
 
+  /** The database does not say which unique value a refused write has in common with another prompt. */
+  const requireFreeAliases = async ({ id, aliases = [] }: Pick<Prompt, 'id' | 'aliases'>): Promise<void> => {
+    const holders = await Promise.all(aliases.map((alias) => store.find(alias)));
+    const taken = aliases.flatMap((alias, index) => {
+      const holder = holders[index];
+      return holder === undefined || holder.id === id ? [] : [{ alias, index }];
+    });
+    const [first] = taken;
+    if (first === undefined) return;
+    throw new ProblemError('alias-taken', {
+      detail: `Another prompt has the alias "${first.alias}".`,
+      errors: taken.map(({ index }) => ({ detail: 'is taken', pointer: `#/aliases/${index}` })),
+    });
+  };
+
   /**
    * Stores a new prompt, or finds what an earlier attempt stored with its id; `undefined` if another prompt has its
    * slug.
+   * @throws {ProblemError} alias-taken
    */
   const insertOrFind = async (prompt: Prompt, author: Author): Promise<Prompt | undefined> => {
     const entry = auditEntry(author, audited, { at: prompt.createdAt, after: prompt });
-    return (await store.insert(prompt, entry)) ? prompt : await store.find(prompt.id);
+    if (await store.insert(prompt, entry)) return prompt;
+    const found = await store.find(prompt.id);
+    if (found === undefined) await requireFreeAliases(prompt);
+    return found;
   };
 
   /** Stores a prompt whose first choice of a slug was taken. */
   const insertNumbered = (prompt: Prompt, author: Author): Promise<Prompt> => {
     const insertSuffixed = async (): Promise<Prompt> => {
       const slug = withSuffix(prompt.slug, random.uuid().slice(0, 8));
-      return (await insertOrFind({ ...prompt, slug }, author)) ?? (await insertSuffixed());
+      const stored = await insertOrFind({ ...prompt, slug }, author);
+      if (stored !== undefined) return stored;
+      // Nobody else has this slug, so another prompt had an alias, and gave it up since then.
+      throw new ProblemError('alias-taken', {
+        detail: 'Another prompt has one of the aliases.',
+        errors: [{ detail: 'are taken', pointer: '#/aliases' }],
+      });
     };
     const work = async (): Promise<Prompt> => {
       for (let attempt = 0; attempt < numberedAttempts; attempt += 1) {
@@ -247,11 +283,18 @@ export function createPrompts({
     return editQueue.run(`name of ${prompt.slug}`, work, insertSuffixed);
   };
 
+  const check = (content: PromptContent): void => {
+    requireKnownProvider(content.selectedProvider);
+    requireUsable(content, content, { isKnownProvider });
+  };
+
   return {
+    check,
     get,
     getVersion: (slugOrId, number) => getVersion(slugOrId, () => number),
     update(slugOrId, change, precondition, author, note) {
-      const check = (prompt: Prompt): void => {
+      const checkChange = (prompt: Prompt): void => {
+        if (change.slug !== prompt.slug) requireUsableSlug(change.slug);
         // A prompt can be sent back as it was received, even if its providers are no longer known.
         if (change.selectedProvider !== prompt.selectedProvider) requireKnownProvider(change.selectedProvider);
         const changed = Object.entries(generationFields.pick({ ...prompt, ...change })).filter(
@@ -259,12 +302,12 @@ export function createPrompts({
         );
         requireUsable({ ...prompt, ...change }, Object.fromEntries(changed), { isKnownProvider });
       };
-      return edit(slugOrId, change, precondition, author, { writeId: random.uuid(), note, check });
+      return edit(slugOrId, change, precondition, author, { writeId: random.uuid(), note, check: checkChange });
     },
 
     async create(sent, id, author, note) {
-      requireKnownProvider(sent.selectedProvider);
-      requireUsable(sent, sent, { isKnownProvider });
+      requireUsableSlug(sent.slug);
+      check(sent);
       const createdAt = clock.now();
       const prompt: Prompt = {
         id,
@@ -322,7 +365,8 @@ export function createPrompts({
         return named.version;
       };
       const { prompt, version } = await getVersion(slugOrId, select, reach);
-      return { id: prompt.id, slug: prompt.slug, version: version.version, content: version.content };
+      const { id, slug, invocationContent } = prompt;
+      return { id, slug, version: version.version, content: version.content, invocationContent };
     },
     sweep: () => finishDeletions(store, cascades),
     sweepVersions: () => removeOrphans(store.archived, store),
@@ -330,7 +374,9 @@ export function createPrompts({
 }
 
 export function promptNotFound(slugOrId: string): ProblemError {
-  return new ProblemError('prompt-not-found', { detail: `No prompt has the id or slug "${slugOrId}".` });
+  return new ProblemError('prompt-not-found', {
+    detail: `No prompt has the ${isPromptAlias(slugOrId) ? 'alias' : 'id or slug'} "${slugOrId}".`,
+  });
 }
 
 export function versionNotFound(slugOrId: string, version: number): ProblemError {
@@ -353,6 +399,15 @@ function unknownLabel(slugOrId: string, label: string): ProblemError {
 
 function notFound(slugOrId: string): never {
   throw promptNotFound(slugOrId);
+}
+
+/** A prompt with a slug that is an operation in paths could only be reached by its id. */
+function requireUsableSlug(slug: string | undefined): void {
+  if (slug === undefined || !isReserved(slug)) return;
+  throw new ProblemError('slug-taken', {
+    detail: `The slug "${slug}" is that of an operation.`,
+    errors: [{ detail: 'is taken', pointer: '#/slug' }],
+  });
 }
 
 function slugTaken(slug: string): ProblemError {

@@ -16,11 +16,24 @@ export function isPromptId(slugOrId: string): boolean {
   return uuidForm.test(slugOrId);
 }
 
+/** Whether this is an alias: it contains an underscore, which neither slugs nor ids do. */
+export function isPromptAlias(name: string): boolean {
+  return name.includes('_');
+}
+
+/** Operations whose paths are where the path of a prompt with this slug would be. */
+const reserved: ReadonlySet<string> = new Set(['export', 'import']);
+
+/** Whether no prompt can get this slug. One that has it since an earlier release keeps it. */
+export function isReserved(slug: string): boolean {
+  return reserved.has(slug);
+}
+
 /** The slug of a name, before the check whether it is free. */
 export function slugFromName(name: string): string {
   const slug = cut(slugify(name), longest);
   if (slug === '') return fallback;
-  return isPromptId(slug) ? `${fallback}-${slug}` : slug;
+  return isPromptId(slug) || isReserved(slug) ? `${fallback}-${slug}` : slug;
 }
 
 /** The slug with a suffix, shortened if both together are too long. */

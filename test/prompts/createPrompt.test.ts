@@ -267,6 +267,17 @@ describe('409', () => {
     });
   });
 
+  it.each(['export', 'import'])(
+    'refuses the slug %s, which is an operation, and makes another of the name',
+    async (slug) => {
+      expect(await post(promptBody({ slug }))).toMatchObject({ status: 409, body: { type: problem('slug-taken') } });
+      const { id, slug: made } = await create(setup.service, { name: slug });
+      expect(made).toMatch(new RegExp(`^prompt-${slug}`));
+      const renamed = await setup.service.call('PUT', `${promptsPath}/${id}`, { body: { slug } });
+      expect(renamed).toMatchObject({ status: 409, body: { type: problem('slug-taken') } });
+    },
+  );
+
   it('gives a slug to one of many simultaneous requests', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(promptBody({ slug: 'contested' }))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...(Array(9).fill(409) as number[])]);

@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream';
+import type { components } from '../../../generated/types.ts';
+import { beyondLimits } from '../../errors/beyond-limits.ts';
+import { insufficientScope } from '../../errors/insufficient-scope.ts';
+import type { OperationHandlers } from '../../http/operation.ts';
+import { createFairQueue } from '../../limits/fair-queue.ts';
+import { defined } from '../../runtime/objects.ts';
+import type { ExportPrompts } from './export-prompts.ts';
+import type { ImportedPrompt, Imports } from './import-prompts.ts';
+
+/** The most notes, and errors, of a prompt that an answer names. */
+const mostFindings = 100;
+
+/** The operations that take prompts from one installation to another. */
+export function transferOperations(
+  exportAll: ExportPrompts,
+  imports: Imports,
+): Pick<OperationHandlers, 'exportPrompts' | 'importPrompts'> {
+  /** One after the other: an export is long, and nobody waits for its end. */
+  const reading = createFairQueue({ places: 1 });
+  return {
+    async exportPrompts({ query: { after_slug: after, versions = 'all' }, context }) {
+      const { reach } = context.principal;
+      const pieces = exportAll({ reach, after, isOnlyCurrent: versions === 'current' })[Symbol.asyncIterator]();
+      const read = async (): Promise<IteratorResult<string>> => {
+        const leave = await reading.enter({ key: context.principal.keyId, signal: context.signal });
+        try {
+          return await pieces.next();
+        } finally {
+          leave();
+        }
+      };
+      // Read before the answer begins, so that an unavailable database is a problem and not a cut connection.
+      const first = await read();
+      const content = async function* (): AsyncGenerator<string> {
+        for (let next = first; next.done !== true; next = await read()) yield next.value;
+      };
+      return { status: 200, stream: { mediaType: 'application/jsonl', content: Readable.from(content()) } };
+    },
+
+    async importPrompts({ body: { prompts, conflicts = 'refuse', dry_run: isDryRun = false }, context }) {
+      const { scopes, reach } = context.principal;
+      if (reach?.prompts !== undefined) {
+        throw beyondLimits('This key is limited to some prompts, so it cannot import others.');
+      }
+      const hasLabels = prompts.some(({ labels = {} }) => Object.keys(labels).length > 0);
+      if (hasLabels && !scopes.has('prompts:release')) throw insufficientScope('prompts:release');
+      const wanted = { prompts, conflicts };
+      const results = isDryRun ? await imports.preview(wanted) : await imports.store(wanted, context);
+      return { status: 200, body: { dry_run: isDryRun, results: results.map(showImported) } };
+    },
+  };
+}
+
+function showImported({
+  slug,
+  status,
+  stored,
+  notes,
+  errors,
+}: ImportedPrompt): components['schemas']['PromptImportResult']['results'][number] {
+  return {
+    slug,
+    status,
+    ...defined({ id: stored?.id, version: stored?.version }),
+    ...(notes.length > 0 && { notes: notes.slice(0, mostFindings) }),
+    ...(errors.length > 0 && { errors: errors.slice(0, mostFindings) }),
+  };
+}
