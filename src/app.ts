@@ -7,6 +7,9 @@ import { createApiKeyFeature } from './api-keys/feature.ts';
 import { auditIndexes } from './audit/audit-store.ts';
 import { createAuditFeature } from './audit/feature.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
+import { budgetIndexes } from './budgets/budget-store.ts';
+import { createBudgetFeature } from './budgets/feature.ts';
+import { periodIndexes } from './budgets/period-store.ts';
 import { catalogIndexes, createCatalog, createLocationFeature } from './catalog/feature.ts';
 import type { Config } from './config/config.ts';
 import { createCostFeature } from './costs/feature.ts';
@@ -37,6 +40,7 @@ import { createIdempotencyStore, idempotencyIndexes } from './idempotency/idempo
 import { createIntegrationFeature } from './integrations/feature.ts';
 import { integrationIndexes } from './integrations/integration-store.ts';
 import type { StoredSecrets } from './integrations/stored-secrets.ts';
+import { feedbackIndexes } from './invocations/feedback-store.ts';
 import { createInvocationFeature, type InvocationLogTimes } from './invocations/feature.ts';
 import { invokeOperations } from './invoke/invoke-operations.ts';
 import { createKeptBytes } from './limits/kept-bytes.ts';
@@ -142,8 +146,11 @@ export const indexes: readonly CollectionIndexes[] = [
   webhookIndexes,
   statisticsIndexes,
   priceIndexes,
+  budgetIndexes,
+  periodIndexes,
   auditIndexes,
   spendingIndexes,
+  feedbackIndexes,
 ].flat();
 
 /** Connects the features with each other, and all of them with HTTP. */
@@ -181,11 +188,19 @@ export function createApp(dependencies: AppDependencies): App {
   const { prompts } = promptFeature;
   const costs = createCostFeature(basis, providers);
   const { prices } = costs;
+  const budgets = createBudgetFeature(basis, (excess, error) => {
+    if (error === undefined) metrics.countExcess(excess.provider, excess.model);
+    const said =
+      error === undefined ? 'a call has cost more than it could cost at most' : 'a model could not be blocked';
+    log.error({ ...excess, error }, said);
+  });
   const invocationFeature = createInvocationFeature({
     ...basis,
     log,
     prices,
+    budgets,
     retentionMs: config.limits.invocationRetentionMs,
+    content: { mode: config.invoke.content, retentionMs: config.limits.invocationContentRetentionMs, secrets },
     addedUpUntil: () => spending.closedUntil(),
     times: dependencies.invocationLogTimes,
   });
@@ -254,11 +269,12 @@ export function createApp(dependencies: AppDependencies): App {
 
   const handlers: OperationHandlers = {
     ...promptFeature.operations,
-    ...invokeOperations({ planner, prepare, ...config.invoke }),
+    ...invokeOperations({ planner, prepare, budgets: budgets.budgets, ...config.invoke }),
     ...testRunFeature.operations,
-    ...invocationFeature.operations(prompts),
+    ...invocationFeature.operations(prompts, statistics),
     ...providerOperations(providers),
     ...costs.operations,
+    ...budgets.operations,
     ...spending.operations,
     ...compatible.operations,
     ...apiKeyFeature.operations,
@@ -375,9 +391,17 @@ export function createApp(dependencies: AppDependencies): App {
     sessions,
     storedSecrets,
     chores: [
-      ...[promptFeature, invocationFeature, testRunFeature, orders, integrationFeature, costs, audit, spending].flatMap(
-        ({ chores }): readonly Chore[] => chores,
-      ),
+      ...[
+        promptFeature,
+        invocationFeature,
+        testRunFeature,
+        orders,
+        integrationFeature,
+        costs,
+        budgets,
+        audit,
+        spending,
+      ].flatMap(({ chores }): readonly Chore[] => chores),
       { name: 'expired documents', everyMs: 60_000, run: createExpiry({ database, indexes, now: clock.now }) },
       { name: 'held deliveries', everyMs: 10 * 60_000, run: () => webhooks.retention.expireHeld() },
       { name: 'statistics', everyMs: dependencies.statisticsEveryMs ?? 5_000, run: () => statistics.flush() },
@@ -385,7 +409,9 @@ export function createApp(dependencies: AppDependencies): App {
       { name: 'deleted integrations', everyMs: 60_000, run: () => webhooks.retention.sweepDeleted() },
       { name: 'orphaned deliveries', everyMs: 24 * 3_600_000, run: () => webhooks.retention.sweepOrphans() },
     ],
-    prepare: () => prices.refresh(),
+    async prepare() {
+      await Promise.all([prices.refresh(), budgets.budgets.refresh()]);
+    },
     start() {
       webhooks.start();
     },

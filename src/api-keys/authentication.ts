@@ -22,6 +22,8 @@ export interface AuthenticatedKey {
   readonly reach: Reach | undefined;
   /** Tags of everything that it invokes. */
   readonly tags: BoundTags | undefined;
+  /** The keys that led to it. */
+  readonly makers: readonly string[];
 }
 
 /** The parts of a request that authentication reads. */
@@ -89,6 +91,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     scopes: allScopes,
     reach: undefined,
     tags: undefined,
+    makers: [],
   };
   const adminHash = adminKey === undefined ? undefined : hashSecret(adminKey);
   const lookUps = new LRUCache<string, LookUp>(remembered);
@@ -145,6 +148,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
         scopes: id === firstKeyId ? allScopes : effectiveScopes(scopes),
         reach: reachOf(limited),
         tags: tagsOf(limited),
+        makers: ancestors,
       },
       chain: [...ancestors, id],
       secretHash,

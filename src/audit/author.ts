@@ -20,7 +20,17 @@ export function keyOf({ principal: { keyId, name } }: Author): { id: string; nam
 
 /** How changes of a kind of resource are recorded. */
 export interface AuditedKind<Thing> {
-  readonly type: 'api_key' | 'category' | 'integration' | 'location' | 'price' | 'product' | 'prompt' | 'session';
+  readonly type:
+    | 'api_key'
+    | 'budget'
+    | 'category'
+    | 'integration'
+    | 'invocation'
+    | 'location'
+    | 'price'
+    | 'product'
+    | 'prompt'
+    | 'session';
   /** Its members as answers show them. They contain no secret, except in `withheld` members. */
   readonly show: (thing: Thing) => object;
   /** Members whose values are never recorded. */

@@ -6,7 +6,7 @@ import { auditOperations } from './audit-operations.ts';
 import { createAuditStore } from './audit-store.ts';
 
 /** How often records are handed over to the audit log, in milliseconds. A list of it also does that. */
-const drainEveryMs = 2_000;
+const drainEveryMs = 5_000;
 
 /**
  * @param indexes of all collections: those with the index of waiting records are drained

@@ -4,6 +4,10 @@ import { z } from 'zod';
 
 /** The most that the first load may have of scripts, compressed with gzip. */
 const limitKiB = 250;
+/** The same for a page that is opened with the editor of a prompt. */
+const editorLimitKiB = 350;
+/** What that page loads. The code editor comes when someone begins to edit. */
+const editor = ['workspace/prompt-screen.tsx', 'editor/prompt-editor-screen.tsx'];
 
 /** Vite's manifest, by source file. https://vite.dev/guide/backend-integration */
 const manifestSchema = z.record(
@@ -19,7 +23,7 @@ const manifestSchema = z.record(
 
 /**
  * Prints the size of the scripts that the dashboard's first load has, and of those that each lazily loaded part adds,
- * as `npm ci` built them; fails if the first load is too large.
+ * as `npm ci` built them; fails if the first load or the editor is too large.
  */
 const folder = process.argv[2] ?? path.resolve(import.meta.dirname, '../../dist/dashboard');
 const manifest = manifestSchema.parse(JSON.parse(await readFile(path.join(folder, '.vite/manifest.json'), 'utf8')));
@@ -36,6 +40,13 @@ const lazy = await Promise.all(
 console.log(`First load   ${firstKiB.toFixed(1)} KiB of gzipped script (at most ${limitKiB})`);
 for (const { key, size } of lazy.sort((one, other) => other.size - one.size)) {
   console.log(`${`+${size.toFixed(1)}`.padStart(10)}   ${key}`);
+}
+const screens = keys.filter((key) => editor.some((file) => key === `src/screens/prompts/${file}`));
+const editorKiB = await totalKiB([...closure([...first, ...screens])]);
+if (screens.length > 0) console.log(`Editor       ${editorKiB.toFixed(1)} KiB (at most ${editorLimitKiB})`);
+if (editorKiB > editorLimitKiB) {
+  console.error('The editor is too large: load a part of it later.');
+  process.exitCode = 1;
 }
 if (firstKiB > limitKiB) {
   console.error('The first load is too large: load a part of it lazily.');

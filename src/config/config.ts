@@ -92,12 +92,15 @@ function arrange(set: SettingValues, environment: Environment, warnings: readonl
       timeoutMs: set.INVOKE_TIMEOUT_MS,
       cacheMaxAge: set.INVOKE_CACHE_MAX_AGE,
       cacheMaxBytes: set.INVOKE_CACHE_MAX_MB * mebibyte,
+      /** Of which invocations the content is kept. */
+      content: set.INVOCATION_CONTENT,
     },
     limits: {
       requestMemory: set.REQUEST_MEMORY_MB * mebibyte,
       keptAnswers: set.KEPT_ANSWERS_MB * mebibyte,
       testRunRetentionMs: set.TEST_RUN_RETENTION_DAYS * 24 * 3_600_000,
       invocationRetentionMs: set.INVOCATION_RETENTION_DAYS * 24 * 3_600_000,
+      invocationContentRetentionMs: set.INVOCATION_CONTENT_RETENTION_DAYS * 24 * 3_600_000,
     },
     providers,
     log: { level: set.LOG_LEVEL },

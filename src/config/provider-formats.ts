@@ -19,6 +19,7 @@ const compatibleProvider = z
     default_model: z.string().optional(),
     structured_outputs: z.boolean().optional(),
     image_urls: z.boolean().optional(),
+    enforces_max_output: z.boolean().optional(),
   })
   .transform(({ id, name = id, headers, models, ...given }): CompatibleProviderSettings =>
     defined({
@@ -31,6 +32,7 @@ const compatibleProvider = z
       defaultModel: given.default_model,
       structuredOutputs: given.structured_outputs,
       imageUrls: given.image_urls,
+      enforcesMaxOutput: given.enforces_max_output,
     }),
   );
 

@@ -123,7 +123,7 @@ const settings = {
   SECRETS_KEY: {
     group: 'Security',
     description:
-      'Key that encrypts the secrets and headers of integrations in the database, and the cookies of sessions: 32 bytes in base64 or hex, the same for all processes. Former keys may follow after commas; they are used only to decrypt.',
+      'Key that encrypts the secrets and headers of integrations in the database, the content of invocations, and the cookies of sessions: 32 bytes in base64 or hex, the same for all processes. Former keys may follow after commas; they are used only to decrypt.',
     format: secretKeys,
     otherwise: 'a key in DATA_DIR, which the first start creates',
     secret: true,
@@ -247,6 +247,13 @@ const settings = {
     format: integer(0, 65_536),
     default: '64',
   },
+  INVOCATION_CONTENT: {
+    group: 'Invoke',
+    description:
+      'Of which invocations the texts of request and answer are kept, encrypted: off, errors (those that fail) or all. A prompt can be stricter.',
+    format: choice({ off: 'off', errors: 'errors', all: 'all' } as const),
+    default: 'off',
+  },
   PROVIDER_CONCURRENCY: {
     group: 'Invoke',
     description: 'Calls at the same time, per provider and process. Further calls wait.',
@@ -278,6 +285,12 @@ const settings = {
     description: 'Time that records of the invocation log are kept, in days.',
     format: integer(1, 3_650),
     default: '30',
+  },
+  INVOCATION_CONTENT_RETENTION_DAYS: {
+    group: 'Limits',
+    description: 'Time that the content of invocations is kept, in days; at most INVOCATION_RETENTION_DAYS.',
+    format: integer(1, 3_650),
+    default: '7',
   },
   LOG_LEVEL: {
     group: 'Operation',

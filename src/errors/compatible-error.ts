@@ -6,7 +6,7 @@ import { defined } from '../runtime/objects.ts';
 export interface CompatibleError {
   readonly error: {
     readonly message: string;
-    readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error';
+    readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error' | 'insufficient_quota';
     /** The member, parameter or header that is wrong, such as `messages[0].content`. */
     readonly param: string | null;
     /** The type of the problem without its prefix. */
@@ -73,6 +73,7 @@ function withPlace(error: ProblemDetail): string {
 
 function classOf(status: number): CompatibleError['error']['type'] {
   if (status === 429) return 'rate_limit_error';
+  if (status === 402) return 'insufficient_quota';
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }
 

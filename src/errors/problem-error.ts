@@ -22,6 +22,12 @@ export interface ProblemExtensions {
   attempts?: components['schemas']['FailedAttempt'][];
   /** Tokens that a failed call used, as far as the provider said. */
   usage?: components['schemas']['Usage'];
+  /** Name of a budget. */
+  budget?: string;
+  /** What is left of it. */
+  left?: components['schemas']['Cost'];
+  /** When its next period begins. */
+  resets_at?: string;
   order_status?: 'open' | 'completed' | 'canceled';
 }
 

@@ -115,8 +115,8 @@ export function createAnswers(dependencies: AnswersDependencies): Answers {
         return problem;
       },
     };
-    // A call with fewer attempts can fail where one with more does not.
-    const key = `${maxAttempts ?? ''} ${retries} ${keyOf(target)}`;
+    // A call with fewer attempts can fail where one with more does not, and so can one that other budgets pay.
+    const key = `${maxAttempts ?? ''} ${retries} ${attemptLog?.payers ?? ''} ${keyOf(target)}`;
     const joined = policy.maxAgeMs > 0 ? sharedCalls.join(key, caller) : undefined;
     metrics.countCache(joined === undefined ? 'miss' : 'joined');
     const ended = await (joined ??

@@ -125,7 +125,7 @@ async function checkedAnswer(
     problem: 'provider-bad-answer',
     may_be_billed: true,
   });
-  call.attemptLog?.refuse('provider-bad-answer');
+  call.attemptLog?.refuse('provider-bad-answer', result);
   throw new UnfitAnswerError('provider-bad-answer', {
     detail: `The provider's answer ${inWords(checked.mistake)}.`,
     extensions: { provider: provider.id, model, retryable: false, usage: { ...usage } },

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
+import { isRefusal } from '../errors/refusal.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { scrub } from '../runtime/scrub.ts';
 import { mayFallBack } from '../providers/call/failures.ts';
@@ -76,6 +77,7 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
     use: (target: Target, call: CallOptions) => Promise<Result>,
   ): Promise<{ target: Target; began: number; result: Result }> => {
     const { maxAttempts = mostCallsOfTarget } = call;
+    let last: ProblemError | undefined;
     for (const [index, target] of targets.entries()) {
       const left = targets.length - index;
       const now = performance.now();
@@ -94,6 +96,8 @@ export function createGenerator(dependencies: GeneratorDependencies): Generator 
       } catch (error) {
         call.signal.throwIfAborted();
         if (!(error instanceof ProblemError)) throw error;
+        if (last !== undefined && isRefusal(error)) throw withAttempts(last, attempts);
+        last = error;
         const isNext =
           left > 1 && (error.type === 'not-cached' || mayFallBack(error)) && performance.now() < call.deadline;
         if (!isNext) throw withAttempts(error, attempts);
@@ -163,17 +167,20 @@ async function repeatBadAnswers<Result>(
 ): Promise<{ began: number; result: Result }> {
   const earlier = attempts.length;
   let before = 0;
+  let last: UnfitAnswerError | undefined;
   let terms = call;
   for (;;) {
     const began = performance.now();
     try {
       return { began, result: await use(terms) };
     } catch (error) {
+      if (last !== undefined && isRefusal(error)) throw last;
       const failed = attempts.slice(earlier);
       const billed = countBilled(failed);
       const mayRepeat = failed.length > before && failed.length < call.maxAttempts && billed <= call.retries;
       if (!(error instanceof UnfitAnswerError) || !mayRepeat || performance.now() >= call.deadline) throw error;
       before = failed.length;
+      last = error;
       terms = { ...call, maxAttempts: call.maxAttempts - before, retries: call.retries - billed };
     }
   }

@@ -4,16 +4,18 @@ import type { Usage } from '../providers/language-model.ts';
 import { toAttempts } from './attempts.ts';
 import type { Generated } from './generator.ts';
 import { toJsonText, type JsonText } from '../runtime/json-text.ts';
-import { unknownVariableWarnings } from './render-prompt.ts';
+import type { Plan } from './plan.ts';
+import { assumedLimitWarnings, unknownVariableWarnings } from './render-prompt.ts';
 
 type InvocationResult = components['schemas']['InvocationResult'];
 
 export function toWarnings(
-  unknownVariables: readonly string[],
+  { unknownVariables, assumedOutputTokens }: Pick<Plan, 'unknownVariables' | 'assumedOutputTokens'>,
   { isUnverified, result: { object } }: Pick<Generated, 'isUnverified' | 'result'>,
 ): Pick<InvocationResult, 'warnings'> {
   // Most answers have none.
-  if (unknownVariables.length === 0 && !isUnverified && !object?.hasInexactNumber) return {};
+  const isAsPlanned = unknownVariables.length === 0 && assumedOutputTokens === undefined;
+  if (isAsPlanned && !isUnverified && !object?.hasInexactNumber) return {};
   const { warnings = [] } = unknownVariableWarnings(unknownVariables);
   const all: NonNullable<InvocationResult['warnings']> = [
     ...(isUnverified
@@ -36,6 +38,7 @@ export function toWarnings(
           },
         ]
       : []),
+    ...assumedLimitWarnings(assumedOutputTokens),
     ...warnings,
   ];
   return { warnings: all };

@@ -6,12 +6,18 @@ import type { CallOptions, Usage } from '../providers/language-model.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import { noCache, type CachePolicy } from './answers.ts';
 import type { Generated, GeneratedEvent, Generator } from './generator.ts';
+import { withAssumedOutput } from './output-limit.ts';
 import type { Known, Plan } from './plan.ts';
 import { bytesOf } from './request-size.ts';
 
 /** What is needed of a request for an answer that a caller waits for. */
 export interface Invoker {
-  readonly principal: { readonly keyId: string; readonly name: string };
+  readonly principal: {
+    readonly keyId: string;
+    readonly name: string;
+    readonly makers?: readonly string[] | undefined;
+    readonly tags?: Readonly<Record<string, string>> | undefined;
+  };
   /** For the log. */
   readonly requestId: string;
   /** The memory of the request, which has enough for its body. */
@@ -69,8 +75,9 @@ const idHeader = 'X-Invocation-Id';
 export function createInvocations({ generator, statistics, invocations }: InvocationDependencies): PrepareInvocation {
   return async (invoker, makePlan, { timeoutMs, cache = noCache, operation, isStreamed, tags }) => {
     const { principal, requestId, traceparent, tracestate } = invoker;
-    const { keyId, name: keyName } = principal;
-    const record = invocations.begin({ operation, keyId, keyName, requestId, traceparent, isStreamed, tags });
+    const { keyId, name: keyName, makers, tags: boundTags } = principal;
+    const payer = { keyId, keyName, makers, boundTags };
+    const record = invocations.begin({ operation, ...payer, requestId, traceparent, isStreamed, tags });
     invoker.addHeader(idHeader, record.id);
     let found: Extract<Known, { readonly prompt: string }> | undefined;
     const count = ({ isCharged, cost }: Spent, generated?: Generated, used?: Usage): void => {
@@ -78,14 +85,21 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
       // A call that was never made used nothing.
       statistics.invoked(found.prompt, found.version, cost, generated, isCharged ? used : undefined);
     };
-    const plan = await makePlan((known) => {
+    const note = (known: Known): void => {
       record.note(known);
       if ('prompt' in known) found = known;
       invoker.note('prompt' in known ? { prompt: known.prompt, version: known.version } : known);
-    }).catch((error: unknown) => {
-      record.end({ error, isCancelled: false }, count);
-      throw error;
-    });
+    };
+    const plan = await makePlan(note)
+      .then(async (made) => {
+        const assumed = await withAssumedOutput(made, record.assumedOutputTokens);
+        record.assumed(assumed.assumedOutputTokens);
+        return assumed;
+      })
+      .catch((error: unknown) => {
+        record.end({ error, isCancelled: false }, count);
+        throw error;
+      });
     const callWith = (signal: AbortSignal, onLeft?: (usage: Usage) => void): CallOptions => ({
       keyId,
       requestId,
@@ -107,6 +121,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
         const leave = invoker.memory.keep();
         let release: (() => void) | undefined;
         try {
+          record.asked(plan.targets[0]?.request);
           release = await invoker.memory.cover(bytesOf(plan), signal);
           generated = await generator.generate(plan, callWith(signal), cache);
           invoker.note({ provider: generated.provider, model: generated.model });
@@ -131,6 +146,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
         const leave = invoker.memory.keep();
         let release: (() => void) | undefined;
         try {
+          record.asked(plan.targets[0]?.request);
           release = await invoker.memory.cover(bytesOf(plan), signal);
           const call = callWith(signal, (usage) => {
             spent = usage;
@@ -144,7 +160,7 @@ export function createInvocations({ generator, statistics, invocations }: Invoca
             if (event.type === 'finish') {
               generated = event.generated;
               end = answered(generated);
-            }
+            } else if (event.type !== 'start') record.received(event);
             yield event;
           }
         } catch (error) {
@@ -175,7 +191,7 @@ const cancelled: InvocationEnd = { error: undefined, isCancelled: true };
 
 /** The end of an invocation that has an answer. */
 export function answered({ provider, model, result, age }: Generated): InvocationEnd {
-  return { answer: { provider, model, finishReason: result.finishReason, isCached: age !== undefined } };
+  return { answer: { provider, model, finishReason: result.finishReason, isCached: age !== undefined, result } };
 }
 
 /** The events of an invocation as the source of a streamed answer. @param encoder creates what writes them */

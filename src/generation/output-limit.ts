@@ -1,6 +1,6 @@
 import type { Reach } from '../limits/reach.ts';
 import type { Parameters } from '../providers/language-model.ts';
-import type { Target } from './plan.ts';
+import type { Plan, Target } from './plan.ts';
 import type { TargetLimits } from './supported.ts';
 
 /** The parameters with the limit of output tokens that holds for the caller: the smaller of its own and the request's. */
@@ -34,4 +34,26 @@ export async function withHeldOutput(target: Target, reach: Reach | undefined): 
       ? `The provider gets no limit of output tokens, and this key may have ${most}.`
       : `With what the model may think, the provider gets ${sent} tokens, and this key may have ${most}.`;
   return { target, unsupported: [{ member: 'parameters/max_output_tokens', detail }] };
+}
+
+/**
+ * A plan whose providers all get a limit of output tokens: without one, the most that a call can cost is unknown.
+ * @param assumed for those that would get none; undefined to leave the plan as it is
+ */
+export async function withAssumedOutput<Planned extends Plan>(
+  plan: Planned,
+  assumed: number | undefined,
+): Promise<Planned> {
+  if (assumed === undefined) return plan;
+  const targets = await Promise.all(plan.targets.map((target) => withAssumedLimit(target, assumed)));
+  if (targets.every((target, index) => target === plan.targets[index])) return plan;
+  return { ...plan, targets, assumedOutputTokens: assumed };
+}
+
+/** The same for one target. */
+export async function withAssumedLimit(target: Target, assumed: number): Promise<Target> {
+  const { provider, request } = target;
+  if (request.parameters?.max_output_tokens !== undefined) return target;
+  if ((await provider.outputLimit(request)) !== undefined) return target;
+  return { ...target, request: { ...request, parameters: { ...request.parameters, max_output_tokens: assumed } } };
 }

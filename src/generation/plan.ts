@@ -1,4 +1,5 @@
 import type { GenerateRequest, ResponseFormat } from '../providers/language-model.ts';
+import type { ResolvedPrompt } from '../prompts/prompts.ts';
 import type { Provider } from '../providers/provider.ts';
 
 /** What becomes known of a request: the version, and the provider and model that are called. */
@@ -9,6 +10,8 @@ export type Known =
       readonly slug: string;
       /** That the request names. */
       readonly label: string | undefined;
+      /** Of which invocations the prompt allows to keep the content; undefined if it does not say. */
+      readonly contentMode: ResolvedPrompt['invocationContent'];
     }
   | { readonly provider: string; readonly model: string };
 
@@ -33,6 +36,8 @@ export interface Plan {
    * checked: the caller gets what came. Answers that can be cached always are.
    */
   readonly checksAnswers: boolean;
+  /** The limit of output tokens that a budget gives to some of the targets, which would have none. */
+  readonly assumedOutputTokens?: number | undefined;
   /** Names of supplied variables that the prompt does not declare or use. */
   readonly unknownVariables: readonly string[];
 }

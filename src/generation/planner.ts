@@ -128,8 +128,8 @@ export function createPlanner({ prompts, providers }: PlannerDependencies): Plan
 
   /** The prompt without placeholders. */
   const render = async (request: StoredPrompt) => {
-    const { id, slug, version, content } = await prompts.resolve(request.slugOrId, request);
-    request.note({ prompt: id, version, slug, label: request.label });
+    const { id, slug, version, content, invocationContent } = await prompts.resolve(request.slugOrId, request);
+    request.note({ prompt: id, version, slug, label: request.label, contentMode: invocationContent });
     const { messages, unknown } = renderPrompt(content, request.variables);
     return { prompt: { id, version }, content, messages, unknownVariables: unknown };
   };

@@ -51,6 +51,13 @@ export function unknownVariableWarnings(unknown: readonly string[]): { warnings?
   return { warnings: unknown.map((name) => ({ code: 'unknown-variable', ...placeOf(name) })) };
 }
 
+/** The warnings of an answer about a limit that a budget gives to providers. */
+export function assumedLimitWarnings(maxOutputTokens: number | undefined): components['schemas']['Warnings'] {
+  if (maxOutputTokens === undefined) return [];
+  const detail = `a budget limits the answer to ${maxOutputTokens} tokens, because no limit is set`;
+  return [{ code: 'assumed-output-limit', detail, pointer: '#/parameters/max_output_tokens' }];
+}
+
 function placesOf(unknown: readonly string[]): { detail: string; pointer: string }[] {
   return unknown.slice(0, maxPlaces).map(placeOf);
 }

@@ -18,6 +18,8 @@ export interface Principal {
   readonly reach?: Reach | undefined;
   /** Tags of everything that it invokes, which a request cannot replace. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
+  /** The keys that led to its key. */
+  readonly makers?: readonly string[] | undefined;
   /** The session of a browser that stands for the key. */
   readonly sessionId?: string;
   /** `Set-Cookie` of the answer, if the session is renewed. */

@@ -12,22 +12,17 @@ type InvocationEvent = components['schemas']['InvocationEvent'];
 /** The stream of an invocation, as the contract has it. */
 export function invocationEvents(invocation: Invocation<PromptPlan>): EventSource<GeneratedEvent> {
   const { id, plan } = invocation;
-  const { unknownVariables } = plan;
   const encode = (event: InvocationEvent): string =>
     serverSentEvent(event.type === 'finish' ? written(event) : event, event.type);
   const encoder: EventEncoder<GeneratedEvent> = {
-    encode: (event) => encode(toInvocationEvent(event, id, unknownVariables)),
+    encode: (event) => encode(toInvocationEvent(event, id, plan)),
     fail: (_problem, details) =>
       encode({ type: 'error', problem: details, ...(details.usage !== undefined && { usage: details.usage }) }),
   };
   return eventSource(invocation, () => encoder);
 }
 
-function toInvocationEvent(
-  event: GeneratedEvent,
-  invocationId: string,
-  unknownVariables: readonly string[],
-): InvocationEvent {
+function toInvocationEvent(event: GeneratedEvent, invocationId: string, plan: PromptPlan): InvocationEvent {
   switch (event.type) {
     case 'start': {
       const { type, provider, model, age, attempts } = event;
@@ -48,7 +43,7 @@ function toInvocationEvent(
     case 'finish': {
       const { generated } = event;
       const { text: _text, ...result } = toInvocationResult(generated);
-      return { type: 'finish', ...result, latencyMs: generated.latencyMs, ...toWarnings(unknownVariables, generated) };
+      return { type: 'finish', ...result, latencyMs: generated.latencyMs, ...toWarnings(plan, generated) };
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { components } from '../../generated/types.ts';
+import type { Budgeting } from '../budgets/budgets.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import type { OperationHandlers, Principal } from '../http/operation.ts';
 import { answeringIn, type Answering, type PrepareInvocation } from '../generation/invocations.ts';
@@ -16,6 +17,7 @@ type InvokeRequest = NonNullable<components['schemas']['InvokeRequest']>;
 export interface InvokeOperationsDependencies {
   readonly planner: Pick<Planner, 'fromPrompt' | 'preview'>;
   readonly prepare: PrepareInvocation;
+  readonly budgets: Pick<Budgeting, 'assumedOutputTokens'>;
   /** Deadline of all calls to providers, in milliseconds. A request can shorten it, not extend it. */
   readonly timeoutMs: number;
   /** The largest age in seconds of cached answers for invocations without `Cache-Control`; 0 for no cached answers. */
@@ -25,6 +27,7 @@ export interface InvokeOperationsDependencies {
 export function invokeOperations({
   planner,
   prepare,
+  budgets,
   timeoutMs,
   cacheMaxAge,
 }: InvokeOperationsDependencies): Pick<OperationHandlers, 'invokePrompt' | 'renderPrompt'> {
@@ -39,7 +42,9 @@ export function invokeOperations({
           context.note('prompt' in known ? { prompt: known.prompt, version: known.version } : known);
         },
       });
-      return { status: 200, body: toRenderedPrompt(preview) };
+      const { keyId, makers = [], tags } = context.principal;
+      const assumed = budgets.assumedOutputTokens({ keyId, makers, tags, promptId: preview.prompt.id });
+      return { status: 200, body: await toRenderedPrompt(preview, assumed) };
     },
     async invokePrompt({ path, headers, body, context }) {
       requireScopeOf(body, context.principal);
@@ -60,7 +65,7 @@ export function invokeOperations({
           cache: parseCacheControl(headers['Cache-Control'], cacheMaxAge),
         },
       );
-      const { prompt, unknownVariables } = invocation.plan;
+      const { prompt } = invocation.plan;
       const versions = {
         'X-Invocation-Id': invocation.id,
         'X-Prompt-Id': prompt.id,
@@ -78,7 +83,7 @@ export function invokeOperations({
       return {
         status: 200,
         headers: { ...versions, ...answerHeaders(generated, generated.latencyMs) },
-        body: written({ ...toInvocationResult(generated), ...toWarnings(unknownVariables, generated) }),
+        body: written({ ...toInvocationResult(generated), ...toWarnings(invocation.plan, generated) }),
       };
     },
   };

@@ -1,17 +1,32 @@
 import type { operations } from '../../generated/types.ts';
+import { withAssumedLimit } from '../generation/output-limit.ts';
 import type { Preview, PreviewedTarget } from '../generation/planner.ts';
-import { unknownVariableWarnings } from '../generation/render-prompt.ts';
+import { assumedLimitWarnings, unknownVariableWarnings } from '../generation/render-prompt.ts';
 import type { Message } from '../providers/language-model.ts';
 import { contentWarnings, usedVariables } from '../templates/warnings.ts';
 import { defined } from '../runtime/objects.ts';
 
 type RenderedPrompt = operations['renderPrompt']['responses'][200]['content']['application/json'];
 
-/** The contract's representation of what would be sent. */
-export function toRenderedPrompt({ prompt, content, limits, unknownVariables }: Preview): RenderedPrompt {
+/**
+ * The contract's representation of what would be sent.
+ * @param assumed limit of output tokens that budgets want for a provider that would get none
+ */
+export async function toRenderedPrompt(
+  { prompt, content, limits: planned, unknownVariables }: Preview,
+  assumed: number | undefined,
+): Promise<RenderedPrompt> {
+  const limits =
+    assumed === undefined
+      ? planned
+      : await Promise.all(
+          planned.map(async (limit) => ({ ...limit, target: await withAssumedLimit(limit.target, assumed) })),
+        );
+  const isAssumed = limits.some(({ target }, index) => target !== planned[index]?.target);
   const { messages = [], parameters, responseFormat, tools, toolChoice } = limits[0]?.target.request ?? {};
   const warnings = [
     ...contentWarnings(content).filter(({ code }) => code === 'not-a-placeholder'),
+    ...assumedLimitWarnings(isAssumed ? assumed : undefined),
     ...(unknownVariableWarnings(unknownVariables).warnings ?? []),
   ];
   // The members are the same JSON; the generated types do not know that they are not changed.

@@ -27,6 +27,8 @@ export interface Metrics {
   observeStream(operation: string, end: StreamEnd): void;
   /** One call of a provider; `outcome` is `ok` or a problem type. */
   observeProviderCall(provider: string, outcome: string, seconds: number, spent?: SpentTokens): void;
+  /** Counts a call under budgets that has cost more than was reserved for it. */
+  countExcess(provider: string, model: string): void;
   /** One attempt to call a provider, retries included; `outcome` is `ok`, `cancelled` or a problem type. */
   countProviderAttempt(provider: string, outcome: string): void;
   countCache(result: 'hit' | 'miss' | 'joined'): void;
@@ -128,6 +130,12 @@ export function createMetrics(): Metrics {
     'provider',
     'model',
   );
+  const excesses = counter(
+    'provider_calls_above_ceiling_total',
+    'Calls under budgets that have cost more than the most that was reserved for them. Their models are blocked.',
+    'provider',
+    'model',
+  );
   const cache = counter('invoke_cache_total', 'Invocations that allow caching, by result of the cache.', 'result');
   const disagreements = counter(
     'contract_referee_disagreements_total',
@@ -205,6 +213,9 @@ export function createMetrics(): Metrics {
     },
     countProviderAttempt: (provider, outcome) => {
       attempts(provider, outcome).inc();
+    },
+    countExcess: (provider, model) => {
+      excesses(provider, model).inc();
     },
     countCache: (result) => {
       cache(result).inc();

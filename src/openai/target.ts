@@ -3,6 +3,7 @@ import type { components } from '../../generated/types.ts';
 import { insufficientScope } from '../errors/insufficient-scope.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { ProviderRegistry } from '../providers/provider.ts';
+import { isObject } from '../runtime/objects.ts';
 import { parseModelName } from './model-name.ts';
 import { withoutNulls, type WithoutNulls } from './without-nulls.ts';
 
@@ -11,6 +12,8 @@ export interface TargetMembers {
   readonly model?: string | null | undefined;
   readonly prompt?: components['schemas']['StoredPrompt'] | undefined;
 }
+
+type SentVariables = NonNullable<NonNullable<TargetMembers['prompt']>['variables']>;
 
 /** A stored prompt, perhaps on another model than the selected one. */
 export interface PromptTarget {
@@ -75,7 +78,7 @@ function combine(
     prompt: {
       slugOrId,
       ...readVersion(byModel?.at ?? version),
-      ...(variables !== undefined && { variables }),
+      ...(variables !== undefined && { variables: textsOf(variables) }),
       ...direct,
     },
   };
@@ -84,6 +87,12 @@ function combine(
 function readVersion(text: string | undefined): Pick<PromptTarget, 'version' | 'label'> {
   if (text === undefined) return {};
   return /^[1-9]\d{0,9}$/.test(text) ? { version: Number(text) } : { label: text };
+}
+
+/** The values of variables. A text can be sent as a part of a message. */
+function textsOf(variables: SentVariables): Record<string, string | null> {
+  const texts = Object.entries(variables).map(([name, value]) => [name, isObject(value) ? value.text : value] as const);
+  return Object.fromEntries(texts);
 }
 
 /** Two members of a request contradict each other, or one needs another. */

@@ -144,6 +144,8 @@ export interface TokenCeiling {
   readonly inputTokens: number;
   /** The limit that the provider gets; undefined if it gets none. */
   readonly outputTokens: number | undefined;
+  /** Whether the provider is known to keep that limit. */
+  readonly isKept: boolean;
   /** How many it probably charges for. */
   readonly likelyInputTokens: number;
 }
@@ -152,16 +154,18 @@ export interface TokenCeiling {
 export interface AttemptLog {
   /** Of the invocation. */
   readonly id: string;
+  /** The same for invocations whose calls the same budgets pay; empty without budgets. */
+  readonly payers: string;
   /**
-   * Resolves when the call is written down. It is not made if this fails.
-   * @throws {ProblemError} database-unavailable, storage-full
+   * Resolves when the call is written down, and what it may cost is reserved. It is not made if this fails.
+   * @throws {ProblemError} database-unavailable, storage-full; budget-exceeded, cost-unknown
    * @throws The reason of the signal when that is aborted first.
    */
   begin(provider: string, request: PricedRequest, ceiling: TokenCeiling, signal: AbortSignal): Promise<OpenAttempt>;
   /** The same for a call that costs nothing: it is not written down before it is made. */
   beginFree(provider: string, request: PricedRequest): OpenAttempt;
   /** The answer of the last call cannot be used. */
-  refuse(problem: ProblemError['type']): void;
+  refuse(problem: ProblemError['type'], answer: GenerateResult): void;
   /** Another invocation makes and pays the call. @param id of that invocation */
   join(id: string): void;
   /** Keeps the record open for a call that can outlive the invocation, until the returned function is called. */

@@ -42,7 +42,7 @@ export const providerVariables: readonly ProviderVariable[] = vendors.flatMap(({
 export const compatibleProvidersVariable = {
   name: 'OPENAI_COMPATIBLE_PROVIDERS',
   description:
-    "Servers with OpenAI's chat completions API: a JSON array of {id, name?, base_url, api_key?, headers?, models, default_model?, structured_outputs?, image_urls?}. structured_outputs: true if the server accepts JSON schemas; image_urls: true if it may open images at https addresses.",
+    "Servers with OpenAI's chat completions API: a JSON array of {id, name?, base_url, api_key?, headers?, models, default_model?, structured_outputs?, image_urls?, enforces_max_output?}. structured_outputs: true if the server accepts JSON schemas; image_urls: true if it may open images at https addresses; enforces_max_output: true if it never makes more output tokens than max_tokens, which budgets need.",
 } as const;
 
 /**

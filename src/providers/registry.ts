@@ -65,7 +65,10 @@ export function createProviderRegistry(options: ProviderRegistryOptions): Provid
     random,
     ...(onRetry && { onRetry }),
     ...(onAttempt && { onAttempt }),
-    ...(beginCall && { beginCall }),
+    ...(beginCall && {
+      beginCall: (call) =>
+        beginCall({ ...call, isListed: providers.get(call.provider)?.models.includes(call.model) ?? false }),
+    }),
     watch,
     streamQueue,
   };
@@ -156,7 +159,7 @@ function compatibleEntry(
   options: ProviderRegistryOptions,
   secrets: readonly string[],
 ): Entry {
-  const { id, models, defaultModel = models[0] ?? '' } = provider;
+  const { id, models, defaultModel = models[0] ?? '', enforcesMaxOutput = false } = provider;
   const credentials = `api_key and headers of ${JSON.stringify(id)} in ${compatibleProvidersVariable.name}`;
   const load = (fetch: Fetch): Promise<LanguageModels> => loadCompatible(provider, fetch);
   return {
@@ -165,15 +168,24 @@ function compatibleEntry(
       configured: true,
       settings: [{ ...compatibleProvidersVariable, required: true, set: true }],
     },
-    remote: toRemote({ id, dialect: compatibleDialect(provider), credentials, secrets }, load, options),
+    remote: toRemote(
+      { id, dialect: compatibleDialect(provider), credentials, secrets },
+      load,
+      options,
+      enforcesMaxOutput,
+    ),
   };
 }
 
-/** @param load makes models that send by a `fetch` */
+/**
+ * @param load makes models that send by a `fetch`
+ * @param isKept whether the provider keeps the limit of output tokens that it gets
+ */
 function toRemote(
   about: Omit<CalledProvider, 'models' | 'ceilingOf'>,
   load: (fetch: Fetch) => Promise<LanguageModels>,
   { settings, fetch, streamFetch }: ProviderRegistryOptions,
+  isKept = true,
 ): Remote {
   const { dialect } = about;
   const twin = { ...about, models: once(() => load(twinFetch)) };
@@ -182,7 +194,7 @@ function toRemote(
     const { inputTokens, likelyInputTokens } = inputCeiling(request, dialect);
     const sent = dialect.changesOutputLimit ? await outputLimit(request) : request.parameters?.max_output_tokens;
     // 0 if the package refuses the request.
-    return { inputTokens, likelyInputTokens, outputTokens: sent === 0 ? undefined : sent };
+    return { inputTokens, likelyInputTokens, outputTokens: sent === 0 ? undefined : sent, isKept };
   };
   const called = { ...about, ceilingOf };
   const whole = once(() => load(carrying(fetch, dialect)));

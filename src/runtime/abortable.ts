@@ -4,17 +4,17 @@
  *
  * @throws the reason of the signal
  */
-export async function abortable<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+export function abortable<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (signal === undefined) return work;
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => {
-    aborted.reject(signal.reason as Error);
-  };
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    const stopWaiting = (): void => {
+      signal.removeEventListener('abort', abort);
+    };
+    work.then(resolve, reject).finally(stopWaiting);
+  });
 }

@@ -14,5 +14,8 @@ export type Defined<T> = Omit<T, Undefinable<T>> & { [Name in Undefinable<T>]?: 
 
 /** A copy without the members that are `undefined`. */
 export function defined<T extends object>(members: T): Defined<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined)) as Defined<T>;
+  const kept: Partial<T> = {};
+  // Every call of a provider comes here; lists of the entries cost three times as much.
+  for (const name of Object.keys(members) as (keyof T)[]) if (members[name] !== undefined) kept[name] = members[name];
+  return kept as unknown as Defined<T>;
 }

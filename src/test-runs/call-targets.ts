@@ -6,6 +6,7 @@ import { noCost, type CallCost, type NanoDollars } from '../costs/money.ts';
 import { showCost } from '../costs/prices.ts';
 import { ProblemError, saidByProvider } from '../errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
+import { withAssumedOutput } from '../generation/output-limit.ts';
 import type { Plan, Target } from '../generation/plan.ts';
 import { answered } from '../generation/invocations.ts';
 import { toInvocationResult } from '../generation/invocation-result.ts';
@@ -41,10 +42,12 @@ export async function callTargets(
 ): Promise<{ results: TestResult[]; cost: NanoDollars | undefined }> {
   const background = { ...call, background: true };
   let total: NanoDollars | undefined = 0n;
-  const perform = async (plan: Plan, { provider, request: { model } }: Target): Promise<TestResult> => {
+  const perform = async (plan: Plan, { provider, request }: Target): Promise<TestResult> => {
+    const { model } = request;
     const started = performance.now();
     const record = begin();
     record.note({ provider: provider.id, model });
+    record.asked(request);
     let cost: CallCost | undefined;
     const onFinal = (spent: Spent): void => {
       const { cost: amount, isCeiling } = spent;
@@ -52,7 +55,9 @@ export async function callTargets(
       if (amount !== undefined) cost = { ...noCost, amount, basis: isCeiling ? 'ceiling' : 'usage' };
     };
     try {
-      const generated = await generator.generate(plan, { ...background, attemptLog: record });
+      const assumed = await withAssumedOutput(plan, record.assumedOutputTokens);
+      record.assumed(assumed.assumedOutputTokens);
+      const generated = await generator.generate(assumed, { ...background, attemptLog: record });
       record.end(answered(generated), onFinal);
       return {
         status: 'succeeded',
@@ -101,9 +106,11 @@ function fieldsOf(error: unknown, provider: string, model: string): Record<strin
   };
 }
 
+const errorTypes = [...failureTypes, 'budget-exceeded', 'cost-unknown'] as const;
+
 function toTestError(error: unknown): components['schemas']['TestError'] {
   const problem = error instanceof ProblemError ? error : undefined;
-  const type = failureTypes.find((known) => known === problem?.type) ?? 'internal-error';
+  const type = errorTypes.find((known) => known === problem?.type) ?? 'internal-error';
   return {
     type: `urn:prompt-gateway:problem:${type}`,
     title: problems[type].title,

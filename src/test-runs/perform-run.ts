@@ -24,6 +24,7 @@ export interface FinishedTestRun {
 export interface RunTask {
   /** As it was inserted. */
   readonly run: TestRun;
+  readonly variables: Readonly<Record<string, unknown>> | undefined;
   /** A plan for each call, with one target. */
   readonly plans: readonly Plan[];
   readonly invoked: Invoked & Pick<CallOptions, 'tracestate'>;
@@ -75,7 +76,7 @@ export async function performRun(
 }
 
 async function perform(
-  { run, plans, invoked, ran, timeoutMs }: RunTask,
+  { run, variables, plans, invoked, ran, timeoutMs }: RunTask,
   signal: AbortSignal,
   dependencies: PerformRunDependencies,
   answer: RunAnswer,
@@ -108,7 +109,7 @@ async function perform(
   const at = clock.now();
   let stored;
   try {
-    stored = await archive.put(run, called.results, at);
+    stored = await archive.put(run, variables, called.results, at);
     keptBytes.add(keyId, stored.bytes);
   } catch (error) {
     await withoutResults('failed');

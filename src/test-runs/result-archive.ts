@@ -10,6 +10,7 @@ import type { TestResult } from './call-targets.ts';
 import type { TestRun } from './test-run.ts';
 
 type TestRunResults = components['schemas']['TestRunResults'];
+type VariableValues = NonNullable<TestRunResults['variables']>;
 
 export interface StoredResults {
   readonly results: JsonText<TestResult[]>;
@@ -26,10 +27,16 @@ export interface ResultArchive {
   /**
    * Stores results, with several attempts, because they are paid for.
    * @param run the ended run
+   * @param variables the values that it was started with; large ones are not kept
    * @returns the results as they were stored, and the size of the object
    * @throws {ProblemError} storage-unavailable
    */
-  put(run: TestRun, results: readonly TestResult[], finishedAt: Date): Promise<StoredResults>;
+  put(
+    run: TestRun,
+    variables: VariableValues | undefined,
+    results: readonly TestResult[],
+    finishedAt: Date,
+  ): Promise<StoredResults>;
   /**
    * Undefined if there is no such object.
    * @param signal ends the wait for the storage
@@ -40,15 +47,17 @@ export interface ResultArchive {
   delete(id: string): Promise<void>;
 }
 
+/** The largest variables that are kept, in bytes of JSON. */
+const maxVariablesBytes = 256 * 1024;
 /** Milliseconds between the attempts of a put. */
 const pauses = [500, 2_000];
 
 export function createResultArchive(blobs: BlobStore): ResultArchive {
   return {
     check: () => blobs.check(),
-    async put(run, results, finishedAt) {
-      const stored = withinSize(results, maxBlobBytes - 4_096);
-      const body = Buffer.from(toTestRunResults({ ...run, finishedAt }, stored).text);
+    async put(run, variables, results, finishedAt) {
+      const stored = withinSize(results, maxBlobBytes - maxVariablesBytes - 4_096);
+      const body = Buffer.from(toTestRunResults({ ...run, finishedAt }, stored, kept(variables)).text);
       for (let attempt = 0; ; attempt += 1) {
         try {
           await blobs.put(keyOf(run.id), body, 'application/json');
@@ -65,9 +74,17 @@ export function createResultArchive(blobs: BlobStore): ResultArchive {
   };
 }
 
-/** The answer of `getTestRunResults`. A run that is done has ended. `results` is the last member: see `readResults`. */
-export function toTestRunResults(run: TestRun, results: JsonText<TestResult[]>): JsonText<TestRunResults> {
+/**
+ * The answer of `getTestRunResults`. A run that is done has ended. The variables, which can have any members, stand before
+ * the id of the run, and `results` is the last member: see `readResults`.
+ */
+export function toTestRunResults(
+  run: TestRun,
+  results: JsonText<TestResult[]>,
+  variables?: JsonText<VariableValues>,
+): JsonText<TestRunResults> {
   return toJsonText<TestRunResults>({
+    ...(variables !== undefined && { variables }),
     id: run.id,
     prompt_id: run.promptId,
     prompt_version: run.promptVersion,
@@ -83,23 +100,30 @@ const readLimitMs = 60_000;
 /**
  * Reads all results into memory, as they were stored.
  *
- * @param isAnswer whether they were stored in the form of the answer; earlier versions stored no status
+ * @param run the run that they belong to; earlier versions stored them in another form, without a status
  * @throws {ProblemError} storage-unavailable
  */
-export async function readResults(content: Readable, isAnswer: boolean): Promise<JsonText<TestResult[]>> {
+export async function readResults(content: Readable, run: TestRun): Promise<JsonText<TestResult[]>> {
   const stored = await text(addAbortSignal(AbortSignal.timeout(readLimitMs), content)).catch((error: unknown) => {
     throw storageUnavailable(error);
   });
-  const start = stored.indexOf(resultsMember);
-  if (isAnswer && start !== -1) return new JsonText(stored.slice(start + resultsMember.length, -1));
+  const start = stored.indexOf(resultsMember, stored.indexOf(`"id":"${run.id}"`));
+  if (run.answerBytes !== undefined && start !== -1)
+    return new JsonText(stored.slice(start + resultsMember.length, -1));
   const { results } = JSON.parse(stored) as Pick<TestRunResults, 'results'>;
   return toJsonText<TestResult[]>(
     results.map((result) => ({ ...result, status: 'error' in result ? 'failed' : 'succeeded' }) as TestResult),
   );
 }
 
-/** What is before the results. The members before them are ids, numbers and times. */
+/** What is before the results. Between the id of the run and them are ids, numbers and times. */
 const resultsMember = '"results":';
+
+function kept(variables: VariableValues | undefined): JsonText<VariableValues> | undefined {
+  if (variables === undefined) return undefined;
+  const json = toJsonText<VariableValues>(variables);
+  return Buffer.byteLength(json.text) > maxVariablesBytes ? undefined : json;
+}
 
 function keyOf(id: string): string {
   return `test-runs/${id}.json`;

@@ -5,6 +5,7 @@ import type { Budget } from '../limits/memory-budget.ts';
 import { ProblemError } from '../errors/problem-error.ts';
 import type { Generator } from '../generation/generator.ts';
 import type { Invoker } from '../generation/invocations.ts';
+import type { Known } from '../generation/plan.ts';
 import type { ComparisonRequest, Planner } from '../generation/planner.ts';
 import type { UnsupportedPolicy } from '../generation/supported.ts';
 import { bytesOf } from '../generation/request-size.ts';
@@ -167,7 +168,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
     const { size, content } = await openResults(run);
     try {
       const release = memory.reserve(keyId, (size ?? run.answerBytes ?? usualResultBytes) * resultCopies);
-      return { run, results: await readResults(content, run.answerBytes !== undefined).finally(release) };
+      return { run, results: await readResults(content, run).finally(release) };
     } finally {
       content.destroy();
     }
@@ -201,8 +202,8 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
   ): Promise<{ run: TestRun; finished: Promise<FinishedTestRun> } | undefined> => {
     const { slugOrId, version, label, variables, targets, unsupported, invoker, tags } = request;
     const { memory: ownMemory, traceparent, tracestate, requestId } = invoker;
-    const { keyId, name: keyName } = invoker.principal;
-    let slug = '';
+    const { keyId, name: keyName, makers, tags: boundTags } = invoker.principal;
+    let found: Pick<Extract<Known, { prompt: string }>, 'slug' | 'contentMode'> = { slug: '', contentMode: undefined };
     const { prompt, unknownVariables, plans } = await planner.compare({
       slugOrId,
       version,
@@ -214,7 +215,7 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
       note: (known) => {
         if (!('prompt' in known)) return;
         invoker.note({ prompt: known.prompt, version: known.version });
-        ({ slug } = known);
+        found = known;
       },
     });
     keptBytes.check(keyId);
@@ -249,14 +250,17 @@ export function createTestRuns(dependencies: TestRunsDependencies): TestRuns {
         operation: 'test-run',
         keyId,
         keyName,
+        makers,
+        boundTags,
         requestId,
         traceparent,
         tracestate,
         isStreamed: false,
         tags,
       } as const;
-      const ran = { prompt: prompt.id, version: prompt.version, slug, label };
-      return { run, finished: start({ run, plans, invoked, ran, timeoutMs }, release) };
+      const { slug, contentMode } = found;
+      const ran = { prompt: prompt.id, version: prompt.version, slug, label, contentMode };
+      return { run, finished: start({ run, variables, plans, invoked, ran, timeoutMs }, release) };
     } finally {
       if (!isStarted) release();
     }

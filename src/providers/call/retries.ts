@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FairQueue } from '../../limits/fair-queue.ts';
+import { isRefusal } from '../../errors/refusal.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Telemetry, TraceContext } from '../../telemetry/telemetry.ts';
+import type { CallSpan, TraceContext, TracedCall } from '../../telemetry/telemetry.ts';
 import type { AttemptEnd, CallOptions, GenerateRequest } from '../language-model.ts';
 import type { CalledProvider } from './classify.ts';
 import { timeout, toAttempt, toProblem, type Failure } from './failures.ts';
@@ -28,7 +29,7 @@ export interface AttemptDependencies {
   /** Called once for each call to a provider, when it has ended: `ok`, `cancelled`, or the type of the problem. */
   readonly onAttempt?: (provider: string, outcome: string) => void;
   /** Begins the span of a call; undefined if no spans are reported. */
-  readonly beginCall?: Telemetry['beginCall'];
+  readonly beginCall?: (call: Omit<TracedCall, 'isListed'>) => CallSpan;
 }
 
 export type AttemptResult<Result> = { readonly result: Result } | { readonly failure: Failure };
@@ -74,7 +75,8 @@ const longestTimer = 2 ** 31 - 1;
  * @param queue Each attempt waits for a place.
  * @param attempt Calls the provider once, leaves the place, and ends its turn; of an attempt that succeeded, perhaps
  *   later.
- * @throws ProblemError `provider-*` (502); `database-unavailable` (503) if an attempt could not be written down.
+ * @throws ProblemError `provider-*` (502), also if budgets do not allow another attempt; `budget-exceeded`, `cost-unknown`
+ *   (402); `database-unavailable` (503) if an attempt could not be written down.
  * @throws The reason of `call.signal` when that is aborted; the call to the provider is canceled then.
  */
 export async function repeat<Result>(
@@ -90,6 +92,7 @@ export async function repeat<Result>(
   const { traceparent, tracestate } = call;
   const place = { key: call.keyId, background: call.background ?? false };
   let billed = 0;
+  let last: Failure | undefined;
   const ceiling = await ceilingOf(request);
   signal.throwIfAborted();
 
@@ -120,14 +123,16 @@ export async function repeat<Result>(
           traceFields: toFields(span?.context ?? { traceparent, tracestate }),
           end(end) {
             onAttempt?.(provider, end.outcome);
-            onCost?.(open?.end(end));
-            span?.end(end);
+            const cost = open?.end(end);
+            onCost?.(cost);
+            span?.end(end, cost);
           },
         };
       }
       open?.withdraw();
     } catch (error) {
       leave();
+      if (last !== undefined && isRefusal(error)) throw toProblem(withoutWait(last), provider, model);
       if (!ending.signal.aborted) throw error;
     }
     leave();
@@ -142,6 +147,7 @@ export async function repeat<Result>(
 
       signal.throwIfAborted();
       const { failure } = outcome;
+      last = failure;
       const { type: problem, status, message, code, mayBeBilled } = failure;
       onFailedAttempt?.(toAttempt(failure, provider, model));
       if (mayBeBilled) billed += 1;

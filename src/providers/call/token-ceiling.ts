@@ -21,7 +21,7 @@ const likely = 4;
 export function inputCeiling(
   { messages, tools, responseFormat, providerOptions }: GenerateRequest,
   { imageTokens = ofImage }: Pick<Dialect, 'imageTokens'>,
-): Omit<TokenCeiling, 'outputTokens'> {
+): Omit<TokenCeiling, 'outputTokens' | 'isKept'> {
   let bytes = 0;
   let images = 0;
   for (const message of messages) {

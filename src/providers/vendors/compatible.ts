@@ -25,6 +25,8 @@ export interface CompatibleProviderSettings {
   readonly structuredOutputs?: boolean;
   /** Whether the server gets images by https addresses, which it opens itself. False if left out: it gets data only. */
   readonly imageUrls?: boolean;
+  /** Whether the server never makes more output tokens than `max_tokens`. False if left out. */
+  readonly enforcesMaxOutput?: boolean;
 }
 
 /** Members of the body that many OpenAI-compatible servers know; the package sends them as they are. */
