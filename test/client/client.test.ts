@@ -129,8 +129,19 @@ describe('the methods', () => {
     expect((await gateway.testRuns.list(prompt.id).toArray({ limit: 10 })).map(({ id }) => id)).toContain(run.id);
     const [{ id: invocation } = { id: '' }] = (await gateway.invocations.list({ prompt: prompt.id })).data;
     expect((await gateway.invocations.get(invocation)).operation).toBe('test-run');
+    await expect(gateway.invocations.getContent(invocation)).rejects.toThrow(NotFoundError);
+    expect(await gateway.invocations.createFeedback(invocation, { score: 1 })).toMatchObject({ score: 1 });
+    expect(await gateway.invocations.deleteContent(invocation)).toEqual({ ok: true });
     expect(await gateway.invocations.export({ prompt: prompt.id })).toContain(invocation);
     expect((await gateway.providers.list()).map(({ id }) => id)).toContain('echo');
+    const exported = await gateway.prompts.export({ versions: 'current' });
+    const prompts = exported
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Schemas['PromptExport']);
+    expect((await gateway.prompts.import({ prompts, dry_run: true })).results).toContainEqual(
+      expect.objectContaining({ id: prompt.id, status: 'unchanged' }),
+    );
     expect(await gateway.prompts.delete(prompt.id)).toEqual({ ok: true });
   });
 
@@ -227,6 +238,17 @@ describe('the methods', () => {
     expect(await gateway.service.getMetrics()).toContain('# HELP ');
     expect((await gateway.service.getOpenApiDocument()).openapi).toBe('3.1.0');
     expect((await gateway.service.getAsyncApiDocument()).asyncapi).toBe('3.0.0');
+  });
+
+  it('cover budgets', async () => {
+    const limit = { amount: '5', currency: 'USD' as const };
+    expect(await gateway.budgets.set('of-tests', { limit, period: 'month' })).toMatchObject({
+      name: 'of-tests',
+      limit,
+    });
+    expect((await gateway.budgets.get('of-tests')).current.left).toEqual(limit);
+    expect((await gateway.budgets.list()).data.map(({ name }) => name)).toContain('of-tests');
+    expect(await gateway.budgets.delete('of-tests')).toEqual({ ok: true });
   });
 
   it('cover prices', async () => {

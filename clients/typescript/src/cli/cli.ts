@@ -1,22 +1,43 @@
 import { parseArgs } from 'node:util';
 import { AnswerError, ConnectionError, systemCode, TimeoutError, UnexpectedAnswerError } from '../errors.ts';
 import { PromptGateway } from '../prompt-gateway.ts';
+import { FormatError } from '../transfer/converted.ts';
+import { converters, type ForeignFormat } from '../transfer.ts';
+import { convertFiles } from './convert-files.ts';
+import { FileError, pull, push } from './prompt-files.ts';
 import { NoServiceError, readPrompts } from './read-prompts.ts';
 import { renderPromptTypes } from './render-prompt-types.ts';
 
 const help = `Usage: prompt-gateway-client types [options] > prompts.d.ts
+       prompt-gateway-client pull [options]
+       prompt-gateway-client push [options]
+       prompt-gateway-client convert --from <format> <file>...
 
-Writes TypeScript types of the stored prompts: their variables, and \`object\` of those that answer with JSON. With this
-file in your program, a call with a missing or misspelt variable does not compile. Write it again when prompts change.
+types   Writes TypeScript types of the stored prompts: their variables, and \`object\` of those that answer with JSON.
+        With this file in your program, a call with a missing or misspelt variable does not compile. Write it again
+        when prompts change.
+pull    Writes each stored prompt into a file of its own, <slug>.json, for version control. Equal prompts give equal
+        files.
+push    Stores the prompts of these files. A file that differs from the stored prompt makes a new version. Labels
+        stay where they are: releasing a version is a step of its own. Nothing is stored if one file is refused.
+convert Writes such files from those of another tool, and names what does not map. Push stores them.
 
 Options:
   --url <url>       address of the service; default: PROMPT_GATEWAY_URL
-  --api-key <key>   API key with the scope prompts:read; default: PROMPT_GATEWAY_API_KEY. Other users of the computer can
-                    see the options of a running program, so prefer the environment.
-  --only-known      the compiler refuses all other prompts, and ids; by default it accepts them with any variables
+  --api-key <key>   API key with the scope prompts:read, for push prompts:write; default: PROMPT_GATEWAY_API_KEY.
+                    Other users of the computer can see the options of a running program, so prefer the environment.
+  --only-known      types: the compiler refuses all other prompts, and ids; by default it accepts them with any
+                    variables
+  --folder <path>   pull, push, convert: where the files are; default: prompts
+  --all-versions    pull: also earlier versions, and labels; by default the files have only the current content
+  --dry-run         push: stores nothing, and prints what would change
+  --labels          push: also sets labels of the files where there is none of this name; needs prompts:release
+  --from <format>   convert: langfuse, helicone, promptlayer (JSON as exported, or as their APIs answer), promptfoo, or
+                    markdown (Prompty, Dotprompt, and other texts with front matter). The last two need the package yaml.
+  --provider <id>   convert: the provider of models that are named without one
   --help            this text
 
-Exit codes: 0 written, 1 the prompts cannot be read, 2 wrong options.
+Exit codes: 0 done, 1 the prompts cannot be read or stored, 2 wrong options.
 `;
 
 /** Environment variables by name, as in `process.env`. */
@@ -49,20 +70,26 @@ export async function runCli(
       write(help);
       return 0;
     }
-    if (positionals.length !== 1 || positionals[0] !== 'types') throw new UsageError('The only command is types.');
-    const gateway = openGateway(
-      values.url ?? environment['PROMPT_GATEWAY_URL'],
-      values['api-key'] ?? environment['PROMPT_GATEWAY_API_KEY'],
-      maxRetries,
-    );
-    write(renderPromptTypes(await readPrompts(gateway), values['only-known'] === true));
-    return 0;
+    const [first, ...files] = positionals;
+    const command = commands.find(({ name }) => name === first);
+    if (command === undefined || (files.length > 0 && command.takesFiles !== true)) {
+      throw new UsageError('The commands are types, pull, push and convert.');
+    }
+    const foreign = Object.keys(values).find((name) => !['url', 'api-key', ...command.options].includes(name));
+    if (foreign !== undefined) throw new UsageError(`${command.name} has no option --${foreign}.`);
+    const open = (): PromptGateway =>
+      openGateway(
+        values.url ?? environment['PROMPT_GATEWAY_URL'],
+        values['api-key'] ?? environment['PROMPT_GATEWAY_API_KEY'],
+        maxRetries,
+      );
+    return (await command.run(open, { ...values, files }, { write, writeError })) ? 0 : 1;
   } catch (error) {
     if (error instanceof UsageError) {
       writeError(`${error.message}\nSee prompt-gateway-client --help.\n`);
       return 2;
     }
-    writeError(`${describe(error)}\n`);
+    writeError(`${describe(error, args[0])}\n`);
     return 1;
   }
 }
@@ -71,6 +98,54 @@ const standardStreams: CliWorld = {
   write: (text) => void process.stdout.write(text),
   writeError: (text) => void process.stderr.write(text),
 };
+
+type Options = ReturnType<typeof parse>['values'];
+
+interface Command {
+  readonly name: string;
+  /** Those that only some commands have. */
+  readonly options: readonly (keyof Options)[];
+  /** @returns whether it did what it was asked for */
+  readonly run: (
+    open: () => PromptGateway,
+    options: Options & { readonly files: readonly string[] },
+    world: CliWorld,
+  ) => Promise<boolean>;
+  readonly takesFiles?: true;
+}
+
+const commands: readonly Command[] = [
+  {
+    name: 'types',
+    options: ['only-known'],
+    async run(open, options, { write }) {
+      write(renderPromptTypes(await readPrompts(open()), options['only-known'] === true));
+      return true;
+    },
+  },
+  {
+    name: 'pull',
+    options: ['folder', 'all-versions'],
+    run: (open, { folder = 'prompts', 'all-versions': all = false }, { write }) => pull(open(), { folder, all }, write),
+  },
+  {
+    name: 'push',
+    options: ['folder', 'dry-run', 'labels'],
+    run: (open, { folder = 'prompts', 'dry-run': isDryRun = false, labels = false }, world) =>
+      push(open(), { folder, isDryRun, setsLabels: labels }, world),
+  },
+  {
+    name: 'convert',
+    options: ['folder', 'from', 'provider'],
+    takesFiles: true,
+    run: (_open, { folder = 'prompts', from = '', provider, files }, world) => {
+      const convert = Object.hasOwn(converters, from) ? converters[from as ForeignFormat] : undefined;
+      if (convert === undefined) throw new UsageError(`--from must be one of ${Object.keys(converters).join(', ')}.`);
+      if (files.length === 0) throw new UsageError('No files to convert.');
+      return convertFiles({ convert, files, folder, provider }, world);
+    },
+  },
+];
 
 function parse(args: readonly string[]) {
   try {
@@ -81,6 +156,12 @@ function parse(args: readonly string[]) {
         url: { type: 'string' },
         'api-key': { type: 'string' },
         'only-known': { type: 'boolean' },
+        folder: { type: 'string' },
+        'all-versions': { type: 'boolean' },
+        'dry-run': { type: 'boolean' },
+        labels: { type: 'boolean' },
+        from: { type: 'string' },
+        provider: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -101,8 +182,9 @@ function openGateway(url = '', apiKey = '', maxRetries?: number): PromptGateway 
   }
 }
 
-/** The reason why the prompts cannot be read, in fixed words, because the text of a server could contain anything. */
-function describe(error: unknown): string {
+/** The reason why the prompts cannot be read or stored, in fixed words, because the text of a server could contain anything. */
+function describe(error: unknown, command: string | undefined): string {
+  if (error instanceof FileError || error instanceof FormatError) return error.message;
   if (error instanceof ConnectionError) {
     const code = systemCode(error.cause);
     return `The service cannot be reached${code === undefined ? '' : ` (${code})`}. Is the address right?`;
@@ -113,7 +195,7 @@ function describe(error: unknown): string {
   }
   if (error instanceof AnswerError && error.status === 401) return 'The service does not accept the API key (401).';
   if (error instanceof AnswerError && error.status === 403) {
-    return 'The API key does not have the scope prompts:read (403).';
+    return `The API key does not have the scope prompts:${command === 'push' ? 'write' : 'read'} (403).`;
   }
   if (error instanceof AnswerError) return `The service answers with status ${error.status}.`;
   throw error;

@@ -1,0 +1,321 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { runCli } from '../../clients/typescript/src/cli/cli.ts';
+import { importPrompts } from '../prompts/transfer-harness.ts';
+import { setUp } from '../support/per-operation.ts';
+
+const setup = setUp();
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'converted-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+interface Run {
+  readonly code: number;
+  readonly output: string;
+  /** The lines of what does not map. */
+  readonly notes: readonly string[];
+}
+
+/** Converts fixtures: real prompts in the documented forms, cut down. */
+async function convert(from: string, ...names: string[]): Promise<Run> {
+  let [output, errors] = ['', ''];
+  const files = names.map((name) => path.join(import.meta.dirname, 'foreign', name));
+  const code = await runCli(
+    ['convert', '--from', from, '--folder', folder, ...files],
+    {},
+    {
+      write: (text) => (output += text),
+      writeError: (text) => (errors += text),
+    },
+  );
+  return { code, output, notes: errors.split('\n').filter((line) => line !== '') };
+}
+
+/** The files that were written, by slug. The service takes all of them. */
+async function written(): Promise<Record<string, unknown>> {
+  const names = (await readdir(folder)).sort();
+  const prompts = await Promise.all(
+    names.map(async (name) => JSON.parse(await readFile(path.join(folder, name), 'utf8')) as { slug: string }),
+  );
+  const { body } = await importPrompts(setup.service, prompts, { dry_run: true });
+  expect(body).toMatchObject({ results: prompts.map(() => ({ status: 'created' })) });
+  expect(body.results).not.toContainEqual(expect.objectContaining({ notes: expect.anything() }));
+  return Object.fromEntries(prompts.map((prompt) => [prompt.slug, prompt]));
+}
+
+describe('convert', () => {
+  it('takes prompts of Langfuse, and names placeholders, composed prompts and other members', async () => {
+    const { code, notes } = await convert('langfuse', 'langfuse.json');
+    expect(code).toBe(0);
+    expect(await written()).toEqual({
+      'movie-critic': {
+        slug: 'movie-critic',
+        name: 'movie-critic',
+        labels: { production: 2, 'team-a': 2 },
+        versions: [
+          { version: 1, messages: [{ role: 'system', content: 'You are an {{criticlevel}} movie critic' }] },
+          {
+            version: 2,
+            note: 'Follow the rules of the house',
+            messages: [
+              { role: 'system', content: expect.stringContaining('@@@langfusePrompt:name=house-rules') },
+              { role: 'user', content: 'Do you like {{movie}}?' },
+            ],
+            selected_provider: 'openai',
+            selected_model: 'gpt-4o',
+            parameters: { temperature: 0.7, max_output_tokens: 400 },
+          },
+        ],
+      },
+      'support-event-planner': {
+        slug: 'support-event-planner',
+        name: 'support/Event Planner',
+        versions: [
+          {
+            version: 1,
+            messages: [{ role: 'user', content: expect.stringContaining('{{Event_Description}}') }],
+            selected_provider: 'anthropic',
+            selected_model: 'claude-sonnet-4-5',
+            response_format: {
+              type: 'json',
+              name: 'plan',
+              strict: true,
+              schema: expect.objectContaining({ required: ['title'] }),
+            },
+            tools: [
+              { name: 'book', description: 'Books a room', parameters: expect.objectContaining({ type: 'object' }) },
+            ],
+          },
+        ],
+      },
+    });
+    expect(notes).toEqual([
+      'movie-critic: tags are left out: movies',
+      'movie-critic: the placeholder "chat_history" is left out: send its messages as `messages`, which follow the prompt\'s',
+      'movie-critic: contains the prompt "house-rules": composed prompts do not exist here. Export it resolved.',
+      'movie-critic: supported_languages: not taken over',
+      'support/Event Planner: a text prompt becomes a message of the user',
+      'support/Event Planner: {{Event Name}} is not a variable here',
+      'movie-critic: the label "Team_A" becomes team-a',
+      'support/Event Planner: gets the slug support-event-planner',
+    ]);
+  });
+
+  it("names what a list of Langfuse's prompts lacks", async () => {
+    const { code, output, notes } = await convert('langfuse', 'langfuse-list.json');
+    expect({ code, output }).toEqual({ code: 0, output: `0 prompts written to ${folder}.\n` });
+    expect(notes).toEqual([expect.stringContaining('has no content')]);
+  });
+
+  it('takes prompts of Helicone', async () => {
+    const { notes } = await convert('helicone', 'helicone.json');
+    const gpt = { selected_provider: 'openai', selected_model: 'gpt-4o-mini' };
+    expect(await written()).toEqual({
+      'course-helper': {
+        slug: 'course-helper',
+        name: 'Course helper',
+        labels: { production: 2 },
+        versions: [
+          {
+            version: 1,
+            note: 'Initial version.',
+            messages: [{ role: 'user', content: 'Can you help with {{task}}?' }],
+            ...gpt,
+          },
+          {
+            version: 2,
+            note: 'Ask for the age',
+            messages: [
+              { role: 'system', content: expect.stringContaining('assistant for {{company}}. {{hcp:') },
+              {
+                role: 'user',
+                content: [
+                  { type: 'text', text: 'My age is {{age}}. Can you help with {{task}}?' },
+                  { type: 'image', url: 'https://images.example.com/a.png' },
+                ],
+              },
+            ],
+            ...gpt,
+            parameters: { temperature: 0.4 },
+          },
+        ],
+      },
+    });
+    expect(notes).toEqual([
+      'Course helper: contains a message of the prompt "rAb12C": composed prompts do not exist here',
+      'Course helper: the variable age has no type here; it was number',
+      'Course helper: cache_control: not taken over',
+      'Course helper: gets the slug course-helper',
+    ]);
+  });
+
+  it('takes prompt templates of PromptLayer, with both kinds of templates', async () => {
+    const { notes } = await convert('promptlayer', 'promptlayer.json');
+    expect(await written()).toMatchObject({
+      'ai-poet': {
+        versions: [
+          {
+            note: 'Count syllables',
+            messages: [
+              { role: 'system', content: 'Answer as JSON like {"poem": "…"}.' },
+              { role: 'user', content: 'Write a haiku about {{topic}}' },
+            ],
+            selected_provider: 'openai',
+            selected_model: 'gpt-4o',
+            parameters: { temperature: 1, max_output_tokens: 256 },
+            response_format: { type: 'json' },
+            tools: [{ name: 'count' }],
+          },
+        ],
+      },
+      summary: {
+        versions: [
+          {
+            messages: [{ role: 'user', content: expect.stringContaining('Summarise {{ text }}') }],
+            selected_provider: 'anthropic',
+          },
+        ],
+      },
+    });
+    expect(notes).toEqual([
+      'ai_poet: tags are left out: poems',
+      'ai_poet: metadata is left out: team',
+      expect.stringContaining('ai_poet: the placeholder "fill_in_message" is left out'),
+      'ai_poet: logit_bias: not taken over',
+      'summary: a completion becomes a message of the user',
+      'summary: statements and comments (`{% … %}`) have no meaning here',
+      'ai_poet: gets the slug ai-poet',
+    ]);
+  });
+
+  it('takes prompts of promptfoo, with the files that they name', async () => {
+    const { notes } = await convert('promptfoo', 'promptfooconfig.yaml', 'chat.json');
+    const generation = {
+      selected_provider: 'openai',
+      selected_model: 'gpt-4.1-mini',
+      parameters: { temperature: 0.2, max_output_tokens: 100 },
+    };
+    expect(await written()).toMatchObject({
+      'translation-1': {
+        name: 'Translation 1',
+        versions: [
+          {
+            messages: [{ role: 'user', content: 'Convert the following English text to {{language}}: {{input}}' }],
+            ...generation,
+          },
+        ],
+      },
+      chat: {
+        versions: [
+          {
+            messages: [
+              { role: 'system', content: 'You translate to {{language}}.' },
+              { role: 'user', content: '{{input}}' },
+            ],
+            ...generation,
+          },
+        ],
+      },
+      shout: {},
+    });
+    expect(notes).toContain('shout: statements and comments (`{% … %}`) have no meaning here');
+    expect(notes).toContain('shout: {{ line | upper }} is not a variable here');
+    expect(notes).toContain(
+      'missing: file://prompts/missing.txt is left out: the file is not among those that are converted',
+    );
+    expect(notes).toContain('chat: only the first of the providers is taken over: anthropic:messages:claude-haiku-4-5');
+    expect(notes).toContain('chat: tests and their assertions stay with promptfoo');
+  });
+
+  it('takes Prompty, Dotprompt, and other texts with front matter', async () => {
+    const { notes } = await convert('markdown', 'basic.prompty', 'greeting.prompt', 'plain.md');
+    expect(await written()).toEqual({
+      'basic-prompt': {
+        slug: 'basic-prompt',
+        name: 'Basic Prompt',
+        description: 'Answers questions of customers',
+        versions: [
+          {
+            version: 1,
+            messages: [
+              { role: 'system', content: expect.stringMatching(/^You are an AI.*# Safety\n- Never guess\.$/s) },
+              { role: 'user', content: '{{question}}' },
+            ],
+            variables: {
+              first_name: { default: 'Ada', description: 'Name of the customer' },
+              question: { required: true },
+            },
+            selected_provider: 'azure',
+            selected_model: 'gpt-35-turbo',
+            parameters: { max_output_tokens: 128, temperature: 0.2 },
+          },
+        ],
+      },
+      greeting: {
+        slug: 'greeting',
+        name: 'greeting',
+        versions: [
+          {
+            version: 1,
+            messages: [
+              { role: 'system', content: "You are the world's most welcoming AI assistant and work at {{location}}." },
+              { role: 'user', content: expect.stringMatching(/^Greet \{\{name\}\}/) },
+            ],
+            variables: {
+              location: { default: 'a restaurant' },
+              style: { description: 'how the guest speaks' },
+              name: { required: true, description: 'of the guest' },
+            },
+            selected_provider: 'google',
+            selected_model: 'gemini-2.5-flash',
+            parameters: { temperature: 0.7, top_k: 20, stop: ['STOP'] },
+            response_format: { type: 'json' },
+          },
+        ],
+      },
+      plain: {
+        slug: 'plain',
+        name: 'plain',
+        description: 'Release notes',
+        versions: [
+          {
+            version: 1,
+            messages: [{ role: 'user', content: 'Write release notes for {{version}}.' }],
+            selected_provider: 'openai',
+            selected_model: 'gpt-5-mini',
+          },
+        ],
+      },
+    });
+    expect(notes).toEqual([
+      'Basic Prompt: sample: not taken over',
+      'greeting: {{#if style}} is not a variable here',
+      'greeting: {{/if}} is not a variable here',
+      'greeting: version: not taken over',
+      'greeting: output.schema is no JSON Schema, so the answer is any JSON',
+      'Basic Prompt: gets the slug basic-prompt',
+    ]);
+  });
+
+  it.each([
+    ['langfuse', 'chat.json', 'chat.json has no prompt of Langfuse.'],
+    ['helicone', 'promptlayer.json', 'promptlayer.json has no messages of a prompt of Helicone.'],
+    ['promptlayer', 'langfuse.json', 'langfuse.json has no prompt template of PromptLayer.'],
+    ['promptfoo', 'plain.md', 'No file is a configuration of promptfoo with prompts.'],
+    ['langfuse', 'plain.md', 'plain.md is not JSON.'],
+    ['langfuse', 'nothing.json', expect.stringMatching(/^The file .*nothing\.json cannot be read\.$/)],
+  ])('refuses what is not of the format %s: %s', async (from, name, message) => {
+    expect(await convert(from, name)).toEqual({ code: 1, output: '', notes: [message] });
+  });
+
+  it('names the formats', async () => {
+    expect(await convert('langchain', 'chat.json')).toMatchObject({
+      code: 2,
+      notes: ['--from must be one of langfuse, helicone, promptlayer, promptfoo, markdown.', expect.anything()],
+    });
+  });
+});
