@@ -34,9 +34,15 @@ describe('the audit log', () => {
     await row('Signed in').getByText('administrator').waitFor();
     await expectAccessible(page);
     await takeScreenshots(page, 'audit-log');
+    await row('Price set').getByRole('link', { name: 'echo/our-own' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Price of echo / our-own' }).waitFor();
+    await page.goBack();
     await row('Label moved')
-      .getByRole('link', { name: /Prompt/ })
+      .getByRole('link', { name: String(body.id) })
       .click();
+    await page.getByRole('heading', { level: 1, name: 'Summarise <b>tickets</b>' }).waitFor();
+    await page.goBack();
+    await row('Label moved').getByRole('link', { name: 'All its changes' }).click();
     await row('Price set').waitFor({ state: 'detached' });
     await row('Prompt created').waitFor();
     await page.getByRole('button', { name: 'Clear' }).first().click();

@@ -98,8 +98,10 @@ describe('labels', () => {
     await dialog.getByRole('table', { name: 'History of production' }).waitFor();
     expect(await rowsOf(page, 'History of production')).toEqual(['v3', 'v2', 'v1']);
     await expectAccessible(page);
+    // One Escape closes it, and the focus is where it came from.
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'More actions for production' }).and(page.locator(':focus')).waitFor();
 
     await press(page.getByRole('button', { name: 'More actions for production' }));
     await press(page.getByRole('menuitem', { name: 'Delete' }));
@@ -121,7 +123,7 @@ describe('labels', () => {
     const page = await openSignedIn(browser, service, `/prompts/${id}/playground`);
     await page.getByLabel('Version').selectOption('production → v1');
     await page.getByRole('region', { name: 'curl' }).getByText('"label": "production"').waitFor();
-    await press(page.getByRole('button', { name: 'Run' }));
+    await press(page.getByRole('button', { name: 'Run', exact: true }));
     await page.getByRole('region', { name: 'Answer' }).getByText('One.').waitFor();
     expect(await page.locator('dl').textContent()).toContain('Served version1');
 

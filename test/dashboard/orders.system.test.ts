@@ -146,7 +146,7 @@ async function createShop(name: string, product: object = {}): Promise<{ locatio
 }
 
 describe('the catalog', () => {
-  it('shows both versions when two tabs change a product, and keeps what was typed', async () => {
+  it('merges what two tabs change of a product, and asks about what both changed', async () => {
     browser.tolerate(/status of 412/);
     const { product } = await createShop('Two tabs');
     const first = await open(`/products/${product}`);
@@ -158,19 +158,36 @@ describe('the catalog', () => {
     await first.getByRole('button', { name: 'Save' }).click();
     await first.getByText('Product saved.').waitFor();
 
+    // Both changed other fields: both changes stay.
+    await second.bringToFront();
+    await second.getByRole('button', { name: 'Save' }).click();
+    await second.getByText('Saved together with what someone else changed in the meantime.').waitFor();
+    await heading(second, 'Mine').waitFor();
+    expect(await second.getByRole('textbox', { name: 'Price', exact: true }).inputValue()).toBe('4.50');
+    const { body } = await service.call('GET', `/v1/products/${product}`);
+    expect(body).toMatchObject({ name: 'Mine', price: 450 });
+
+    // Both changed the price: only that is asked.
+    await second.getByRole('textbox', { name: 'Price', exact: true }).fill('5');
+    await second.getByRole('textbox', { name: 'Name', exact: true }).fill('Still mine');
+    await first.bringToFront();
+    await first.getByRole('textbox', { name: 'Price', exact: true }).fill('6');
+    await first.getByRole('button', { name: 'Save' }).click();
+    await heading(first, 'Mine').waitFor();
     await second.bringToFront();
     await second.getByRole('button', { name: 'Save' }).click();
     const dialog = second.getByRole('dialog', { name: 'Changed in the meantime' });
-    await dialog.getByRole('row', { name: 'Price 4.20 4.50' }).waitFor();
-    await dialog.getByRole('row', { name: 'Name Mine Two tabs' }).waitFor();
+    await dialog.getByRole('row', { name: 'Price 5.00 6.00' }).waitFor();
+    expect(await dialog.getByRole('row').count()).toBe(2);
+    expect(await second.evaluate('document.activeElement.tagName')).not.toBe('BUTTON');
     await expectAccessible(second);
+    await takeScreenshots(second, 'conflict-of-fields');
     await dialog.getByRole('button', { name: 'Take theirs' }).click();
-    expect(await second.getByRole('textbox', { name: 'Price', exact: true }).inputValue()).toBe('4.50');
-    await second.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine');
+    expect(await second.getByRole('textbox', { name: 'Price', exact: true }).inputValue()).toBe('6.00');
     await second.getByRole('button', { name: 'Save' }).click();
-    await heading(second, 'Mine').waitFor();
-    const { body } = await service.call('GET', `/v1/products/${product}`);
-    expect(body).toMatchObject({ name: 'Mine', price: 450 });
+    await heading(second, 'Still mine').waitFor();
+    const { body: last } = await service.call('GET', `/v1/products/${product}`);
+    expect(last).toMatchObject({ name: 'Still mine', price: 600 });
   });
 
   it('is archived after a question, and restored', async () => {

@@ -90,7 +90,7 @@ describe('prompts', () => {
 
     await goTo(page, 'Playground');
     await page.getByRole('textbox', { name: 'name', exact: true }).fill('');
-    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('alert').getByText('No value for: name.').waitFor();
     browser.tolerate(/status of 422/);
     await page.getByRole('textbox', { name: 'name', exact: true }).fill('Bo');
@@ -114,6 +114,23 @@ describe('prompts', () => {
     await goTo(page, 'Test runs');
     await page.getByRole('table').getByText('echo-1, gpt').waitFor();
     await expectAccessible(page);
+
+    // Of a copy only name and slug differ.
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Duplicate prompt' }).click();
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await page.getByRole('heading', { name: 'Greeter (copy)', level: 1 }).waitFor();
+    const [{ body: original }, { body: copy }] = [
+      await service.call('GET', '/api/v1/prompts/greeter'),
+      await service.call('GET', '/api/v1/prompts/greeter-copy'),
+    ];
+    expect(copy).toMatchObject({
+      messages: original.messages,
+      variables: original.variables,
+      selected_provider: 'echo',
+    });
+    await service.call('DELETE', '/api/v1/prompts/greeter-copy');
+    await page.goto('/dashboard/prompts/greeter');
 
     await goTo(page, 'Statistics');
     await page.getByText('No invocations in this time').waitFor();
@@ -147,6 +164,14 @@ describe('prompts', () => {
     await dialog.getByRole('button', { name: 'Keep mine' }).click();
     await second.getByText('Saved as version 3.').waitFor();
 
+    // Other parts, even two parameters, are merged.
+    await service.call('PUT', `/api/v1/prompts/${id}`, { body: { parameters: { temperature: 0.2 } } });
+    await second.getByRole('textbox', { name: 'Description' }).fill('What both need');
+    await second.getByRole('button', { name: 'Save' }).click();
+    await second.getByText('Saved together with what someone else changed in the meantime.').waitFor();
+    const { body: both } = await service.call('GET', `/api/v1/prompts/${id}`);
+    expect(both).toMatchObject({ description: 'What both need', parameters: { temperature: 0.2 }, version: 4 });
+
     await first.bringToFront();
     await type(first, 1, ' More.');
     await first.getByRole('button', { name: 'Save' }).click();
@@ -154,7 +179,26 @@ describe('prompts', () => {
     await first.getByLabel('Text of message 1').getByText('One. Mine.').waitFor();
     expect(await first.getByRole('button', { name: 'Save' }).count()).toBe(0);
     const { body: stored } = await service.call('GET', `/api/v1/prompts/${id}`);
-    expect(stored).toMatchObject({ version: 3, messages: [{ content: 'One. Mine.' }] });
+    expect(stored).toMatchObject({ version: 4, messages: [{ content: 'One. Mine.' }] });
+  });
+
+  it('are listed with the calls of the last day, and how many failed', async () => {
+    const messages = [{ role: 'user', content: 'Hello.' }];
+    const target = { selected_provider: 'openai', selected_model: 'mock-401' };
+    const { slug } = await createPrompt({ name: 'Failing', messages, ...target });
+    await service.call('POST', `/api/v1/prompts/${slug}/invoke`, { body: {} });
+    const page = await open('/prompts');
+    const row = page.getByRole('row', { name: 'Failing' });
+    await row.getByText('1 call', { exact: false }).waitFor();
+    expect(await row.locator('[data-label="Failed"]').textContent()).toBe('1');
+    await takeScreenshots(page, 'prompt-list');
+  });
+
+  it('explain placeholders before someone edits', async () => {
+    const messages = [{ role: 'user', content: 'Greet {{name}}.' }];
+    const { id } = await createPrompt({ name: 'Explained', messages, variables: { name: { description: 'A guest' } } });
+    const page = await open(`/prompts/${id}`);
+    expect(await page.locator('.tpl-name').getAttribute('title')).toContain('A guest');
   });
 
   it('keep what was typed when saving fails, and when the session is lost', async () => {
@@ -204,6 +248,114 @@ describe('prompts', () => {
     const past = page.getByRole('region', { name: 'Invocations of this tab' }).getByRole('button');
     await past.getByText('Provider', { exact: false }).first().click();
     await page.getByRole('region', { name: 'Problem as JSON' }).waitFor();
+  });
+
+  it('begin with a provider that can run them, and with the first mistake', async () => {
+    const page = await openSignedIn(browser, service, '/prompts/new', { width: 390 });
+    const provider = page.getByLabel('Provider', { exact: true }).first();
+    await provider.waitFor();
+    expect(await provider.inputValue()).toBe('OpenAI');
+    // A second click on what is chosen leaves it.
+    await provider.click();
+    await page.getByRole('option', { name: 'OpenAI', exact: true }).click();
+    expect(await provider.inputValue()).toBe('OpenAI');
+    await page.getByRole('button', { name: 'Create prompt' }).click();
+    await page.getByText('Enter a name.').waitFor();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).and(page.locator(':focus')).waitFor();
+  });
+
+  it('are tried on several models at once, and what was tried becomes a test run or a version', async () => {
+    const { id } = await createPrompt({
+      name: 'Compared',
+      messages: [{ role: 'user', content: 'Greet {{name}}.' }],
+      selected_provider: 'echo',
+    });
+    const page = await open(`/prompts/${id}/playground`);
+    await page.getByRole('textbox', { name: 'name', exact: true }).fill('Ada');
+    await page.getByRole('button', { name: 'Compare with another model' }).click();
+    const other = page.getByRole('group', { name: 'Model 2' });
+    await other.getByLabel('Model', { exact: true }).fill('mock-1');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    const answer = (name: string): Locator => page.getByRole('group', { name, exact: true });
+    await answer('echo').getByText('Greet Ada.').waitFor();
+    await answer('openai / mock-1').getByText('Hello from mock-1.').waitFor();
+    await answer('openai / mock-1').getByText('Latency').waitFor();
+    await answer('openai / mock-1').getByText('Cost', { exact: true }).waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-comparison');
+    await page.getByText('Python (openai)').click();
+    await page.getByRole('region', { name: 'Python (openai)' }).getByText('client.responses.create(').waitFor();
+
+    await page.getByRole('button', { name: 'As a test run' }).click();
+    await page.getByRole('button', { name: 'Kept targets' }).click();
+    await page.getByRole('menuitem', { name: 'Keep these targets' }).click();
+    await page.getByRole('button', { name: 'Remove target 2' }).click();
+    await page.getByRole('button', { name: 'Run on 1 target' }).waitFor();
+    await page.getByRole('button', { name: 'Kept targets' }).click();
+    await page.getByRole('menuitem', { name: 'echo, openai / mock-1' }).click();
+    await page.getByRole('button', { name: 'Run on 2 targets' }).click();
+    await page.getByRole('region', { name: 'Result 2: openai / mock-1' }).waitFor();
+    expect(await page.getByRole('region', { name: 'Values' }).textContent()).toContain('"name": "Ada"');
+
+    await goTo(page, 'Playground');
+    await answer('openai / mock-1').getByRole('button', { name: 'Use in the prompt' }).click();
+    await page.getByRole('textbox', { name: 'Note about the version' }).fill('Faster');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved as version 2.').waitFor();
+    const { body: saved } = await service.call('GET', `/api/v1/prompts/${id}`);
+    expect(saved).toMatchObject({ selected_provider: 'openai', selected_model: 'mock-1' });
+  });
+
+  it('show answers in Markdown as they are meant, and as they came; nothing in them runs or is loaded', async () => {
+    const content = `# Title\n\n- **one**\n- [two](https://example.com/) and [three](javascript:window.ran=1)\n\n![four](https://example.com/x.png) <b onclick="window.ran=1">five</b>`;
+    const { id } = await createPrompt({
+      name: 'Marked',
+      messages: [{ role: 'user', content }],
+      selected_provider: 'echo',
+    });
+    const page = await open(`/prompts/${id}/playground`);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const answer = page.getByRole('region', { name: 'Answer' });
+    await answer.getByRole('listitem').first().waitFor();
+    expect(await answer.getByRole('listitem').allTextContents()).toEqual(['one', 'two and three']);
+    expect(await answer.getByRole('link').allTextContents()).toEqual(['two', 'four']);
+    expect(await answer.locator('img, b, h1').count()).toBe(0);
+    await answer.getByText('<b onclick="window.ran=1">five</b>').waitFor();
+    expect(await page.evaluate('"ran" in window')).toBe(false);
+    await expectAccessible(page);
+    await takeScreenshots(page, 'prompt-markdown');
+    await page.getByRole('button', { name: 'Show as plain text' }).click();
+    await answer.getByText('# Title').waitFor();
+    expect(await answer.textContent()).toContain(content);
+  });
+
+  it('have test runs that name every model, fail in the chosen language, and move a label', async () => {
+    const { id } = await createPrompt({ name: 'Many', messages: [{ role: 'user', content: 'Hello.' }] });
+    const models = Array.from({ length: 9 }, (_, index) => ({ provider: 'openai', model: `mock-${index}` }));
+    const providers = [...models, { provider: 'openai', model: 'mock-429' }];
+    const { body: run } = await service.call('POST', `/api/v1/prompts/${id}/test`, { body: { providers } });
+    const page = await openSignedIn(browser, service, `/prompts/${id}/test-runs/${run.id}`);
+    const chart = page.getByRole('figure', { name: 'Latency' });
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const { model } of providers) await chart.getByText(model, { exact: true }).waitFor();
+    }
+    await takeScreenshots(page, 'prompt-test-run-many');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole('button', { name: 'Set a label on version 1' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Version 1 has no provider.').waitFor();
+    await dialog.getByRole('combobox', { name: 'Label' }).fill('production');
+    await dialog.getByRole('button', { name: 'Create production → v1' }).press('Enter');
+    await page.getByText('production → v1').waitFor();
+
+    await page.getByRole('button', { name: 'Account: administrator' }).press('Enter');
+    await page.getByRole('menuitemradio', { name: 'Deutsch' }).press('Enter');
+    const failed = page.getByRole('alert');
+    await failed.getByText('Anfragelimit des Anbieters erreicht').waitFor();
+    await failed.getByText('Der Anbieter begrenzt').waitFor();
+    expect(await failed.textContent()).not.toMatch(/limits the rate/);
   });
 
   it('ask before a change is lost, and not between their own screens', async () => {
@@ -398,7 +550,7 @@ describe('prompts', () => {
     await goTo(page, 'History');
     await page.locator('.cm-mergeView').getByText(hostile).first().waitFor();
     await goTo(page, 'Playground');
-    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('region', { name: 'Answer' }).getByText(hostile).waitFor();
     await goTo(page, 'Test runs');
     await page.getByRole('button', { name: 'Run on 1 target' }).click();

@@ -42,12 +42,21 @@ describe('signing in', () => {
 });
 
 describe('what a key sees', () => {
-  it('has no entry for what it may not do, and says why a page is refused', async () => {
-    browser.tolerate(/status of 403/);
+  it('has no entry for what it may not do, and a page that is refused says why and offers nothing', async () => {
     const page = await open('/api-keys', await service.createKey('catalog:read'));
+    await heading(page, 'API keys').waitFor();
     await page.getByText('keys:manage').waitFor();
-    await page.getByText('Request ID').waitFor();
+    expect(await page.getByRole('main').getByRole('button').or(page.getByRole('main').getByRole('link')).count()).toBe(
+      0,
+    );
     expect(await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).count()).toBe(0);
+  });
+
+  it('has no “Try again” for what is missing', async () => {
+    browser.tolerate(/status of 404/);
+    const page = await open('/orders/00000000-0000-4000-8000-000000000000');
+    await page.getByRole('alert').getByText('Order not found').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   });
 });
 
@@ -61,6 +70,19 @@ describe('signing out', () => {
     await page.reload();
     await heading(page, 'Sign in').waitFor();
     expect(await page.context().cookies()).toEqual([]);
+  });
+
+  it('hides what other tabs show', async () => {
+    const page = await open('/api-keys');
+    const other = await page.context().newPage();
+    await other.goto('/dashboard/api-keys');
+    await heading(other, 'API keys').waitFor();
+    await page.getByRole('button', { name: 'Account: administrator' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await heading(other, 'Sign in').waitFor();
+    expect(await heading(other, 'API keys').count()).toBe(0);
+    await signIn(other, service.adminKey);
+    await heading(other, 'API keys').waitFor();
   });
 });
 

@@ -143,6 +143,44 @@ describe('an integration', () => {
     expect(others).toEqual([first, first, first, first]);
   });
 
+  it('is led from its failure to the cause and to a delivery in at most 4 clicks, also on a phone', async () => {
+    const integration = await create({ name: 'Broken display' });
+    receiver.always({ kind: 'answer', status: 503, body: 'closed for repair' });
+    await placeOrder(service, shop);
+    const page = await openSignedIn(browser, service, '/overview', { width: 390 });
+    let clicks = 0;
+    const click = async (target: Locator): Promise<void> => {
+      await target.click();
+      clicks += 1;
+    };
+    const attention = page.getByRole('region', { name: 'Integrations that need attention' });
+    await attention.getByText('Sending paused').waitFor();
+    await click(attention.getByRole('link', { name: 'Broken display' }));
+    await page.getByText('Answered with status 503').waitFor();
+    await page.getByText('closed for repair').waitFor();
+    await inspect(page, 'integration-failing');
+    receiver.always({ kind: 'answer' });
+    await click(page.getByRole('region', { name: 'Last failure' }).getByRole('button', { name: 'Send now' }));
+    await page.locator('main h1 + *').getByText('Delivered').waitFor();
+    expect(clicks).toBeLessThanOrEqual(4);
+    await page.getByRole('link', { name: 'Open the order' }).click();
+    await heading(page, /^Order /).waitFor();
+    expect((await service.call('GET', integration.path)).body.consecutive_failures).toBe(0);
+  });
+
+  it('shows what a receiver answered to a failed test event, and gives the focus back', async () => {
+    const integration = await create();
+    receiver.always({ kind: 'answer', status: 418, body: 'no coffee here' });
+    const page = await open(screenOf(integration));
+    await page.getByRole('button', { name: 'Send test event' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Test event' });
+    await dialog.getByText('no coffee here').first().waitFor();
+    await inspect(page, 'test-event-failed');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Send test event' }).and(page.locator(':focus')).waitFor();
+  });
+
   it('gets the events of a span again, with their progress', async () => {
     const integration = await create();
     const orders = [await placeOrder(service, shop), await placeOrder(service, shop)];

@@ -59,3 +59,10 @@ export const navigation: readonly NavigationEntry[] = [
   { group: 'administration', to: '/api-keys', text: 'apiKeys', icon: IconKey, scope: 'keys:manage' },
   { group: 'administration', to: '/audit-log', text: 'auditLog', icon: IconHistory, scope: 'audit:read' },
 ];
+
+/** The entry that a screen belongs to, by its path. Categories are a part of the catalog. */
+export function entryOf(path: string): NavigationEntry | undefined {
+  return navigation.find(({ to, text }) =>
+    [to, ...(text === 'products' ? ['/categories'] : [])].some((own) => path === own || path.startsWith(`${own}/`)),
+  );
+}

@@ -6,7 +6,8 @@ import { ProblemAlert } from '../shared/problem-alert.tsx';
 import { useTexts } from '../shared/texts.tsx';
 import { basePath, gateway } from './gateway.ts';
 import { Product } from './product.tsx';
-import { deleteSession, type CurrentKey, type OpenedSession } from './session.ts';
+import { every } from './query-client.ts';
+import { deleteSession, onSignedOutElsewhere, type CurrentKey, type OpenedSession } from './session.ts';
 import { SessionContext } from './session-context.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
@@ -16,6 +17,18 @@ export function SessionGate({ opened, children }: { opened: Promise<OpenedSessio
   const start = use(opened);
   const [key, setKey] = useState(start.status === 'signed-in' ? start.key : undefined);
   const session = useMemo(() => (key === undefined ? undefined : { key, signOut }), [key]);
+  const queryClient = useQueryClient();
+
+  useEffect(
+    () =>
+      onSignedOutElsewhere(() => {
+        setKey(undefined);
+      }),
+    [],
+  );
+  useEffect(() => {
+    if (key === undefined) queryClient.clear();
+  }, [key, queryClient]);
 
   if (session !== undefined) {
     return (
@@ -68,12 +81,12 @@ function LostSession({
   const { session: texts } = useTexts();
   const queryClient = useQueryClient();
   const [isLost, setIsLost] = useState(false);
-  // A page with a form reads nothing while someone types.
+  // A page with a form reads nothing while someone types. Without anyone there, this must not keep the session alive.
   useQuery({
     queryKey: ['session'],
     queryFn: ({ signal }) => gateway.apiKeys.getCurrent({ signal }),
     initialData: currentKey,
-    refetchInterval: ({ state }) => (state.error instanceof AuthenticationError ? false : 4_000),
+    ...every(6_000, false),
   });
 
   useEffect(

@@ -30,6 +30,17 @@ export async function createSession(credentials: Credentials): Promise<CurrentKe
   return key;
 }
 
+/** Calls back when another tab of the browser ends the session. Returns a function that ends this. */
+export function onSignedOutElsewhere(listener: () => void): () => void {
+  const listen = ({ key, newValue }: StorageEvent): void => {
+    if (key === markKey && newValue === null) listener();
+  };
+  addEventListener('storage', listen);
+  return () => {
+    removeEventListener('storage', listen);
+  };
+}
+
 /** Whether the key or the token is not valid. What can be no key has another status than an unknown key. */
 export function isRefused(error: unknown): boolean {
   return (

@@ -1,18 +1,22 @@
 import { AppShell, Burger, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Outlet, useRouter } from '@tanstack/react-router';
+import { Outlet, useLocation, useRouter } from '@tanstack/react-router';
 import { useEffect, type ReactNode } from 'react';
+import { ForScope } from '../shared/for-scope.tsx';
 import { useTexts } from '../shared/texts.tsx';
 import { AccountMenu } from './account-menu.tsx';
+import { entryOf } from './navigation.ts';
 import { NavigationLinks } from './navigation-links.tsx';
 import { Product } from './product.tsx';
 import classes from './shell.module.css';
+import { SearchButton, useShortcuts } from './shortcuts.tsx';
 
 /** The frame around all screens: navigation, account, and the place of the screen. */
 export function Shell(): ReactNode {
   const { shell: texts } = useTexts();
   const [isOpen, { close, toggle }] = useDisclosure(false);
   const router = useRouter();
+  const { openSearch, dialog } = useShortcuts();
 
   useEffect(
     () =>
@@ -38,12 +42,16 @@ export function Shell(): ReactNode {
         <Group h="100%" px="md" gap="sm">
           <Burger opened={isOpen} onClick={toggle} size="sm" aria-label={texts.openNavigation} aria-expanded={isOpen} />
           <Product />
+          <SearchButton isSmall onOpen={openSearch} />
         </Group>
       </AppShell.Header>
       <AppShell.Navbar className={classes.navbar} aria-label={texts.navigation}>
         <AppShell.Section px="md" h={52} className={classes.brand}>
           <Product />
           <Burger hiddenFrom="sm" opened onClick={close} size="sm" aria-label={texts.closeNavigation} />
+        </AppShell.Section>
+        <AppShell.Section px="xs" pb="sm" visibleFrom="sm">
+          <SearchButton onOpen={openSearch} />
         </AppShell.Section>
         <AppShell.Section grow px="xs" className={classes.entries}>
           <NavigationLinks onNavigate={close} />
@@ -52,12 +60,25 @@ export function Shell(): ReactNode {
           <AccountMenu />
         </AppShell.Section>
       </AppShell.Navbar>
+      {dialog}
       <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
         <div className={classes.content}>
-          <Outlet />
+          <Screen />
         </div>
       </AppShell.Main>
     </AppShell>
+  );
+}
+
+/** The screen of the address, if the key may see it. */
+function Screen(): ReactNode {
+  const { shell: texts } = useTexts();
+  const entry = entryOf(useLocation().pathname);
+  if (entry?.scope === undefined) return <Outlet />;
+  return (
+    <ForScope key={entry.to} scope={entry.scope} title={texts.entries[entry.text]}>
+      <Outlet />
+    </ForScope>
   );
 }
 

@@ -12,6 +12,7 @@ import {
   type MantineColorsTuple,
   type MantineThemeOverride,
 } from '@mantine/core';
+import { returnFocus } from './focus.ts';
 
 /** The one accent. */
 const accent: MantineColorsTuple = [
@@ -113,6 +114,7 @@ export const theme: MantineThemeOverride = createTheme({
         centered: true,
         radius: 'lg',
         overlayProps: { backgroundOpacity: 0.4 },
+        onExitTransitionEnd: returnFocus,
         // Its header is not the banner of the page.
         attributes: { header: { role: 'presentation' } },
       },

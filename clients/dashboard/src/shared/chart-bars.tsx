@@ -20,6 +20,8 @@ export interface ChartProps {
   /** Field of the points along the axis. */
   x: string;
   series: readonly Series[];
+  /** Names every bar, also if they have little room; otherwise some of many. */
+  isEachNamed?: boolean;
   formatX?: (value: string) => string;
   formatY?: (value: number) => string;
   height?: number;
@@ -30,19 +32,27 @@ const mostTicks = 8;
 const gridLines = 4;
 
 /** The bars, one for each point, with its values on top of each other. */
-export function ChartBars({ points, x, series, formatX = String, formatY = String, height }: ChartProps): ReactNode {
+export function ChartBars({
+  points,
+  x,
+  series,
+  isEachNamed = false,
+  formatX = String,
+  formatY = String,
+  height,
+}: ChartProps): ReactNode {
   const [shown, setShown] = useState<number>();
   const totals = points.map((point) => series.reduce((sum, { name }) => sum + amount(point[name]), 0));
   const { top, steps } = scaleOf(Math.max(...totals));
   const share = (value: number): string => `${(100 * value) / top}%`;
-  const every = Math.ceil(points.length / mostTicks);
+  const every = isEachNamed ? 1 : Math.ceil(points.length / mostTicks);
   const ticks = points.flatMap((point, index) =>
     index % every === 0 ? [{ index, label: formatX(String(point[x])) }] : [],
   );
   const place = (index: number): string => `${(100 * (index + 0.5)) / points.length}%`;
   const pointed = shown === undefined ? undefined : points[shown];
   return (
-    <div className={classes.chart} style={{ height }}>
+    <div className={classes.chart} style={isEachNamed ? { minHeight: height } : { height }}>
       {series.length > 1 && (
         <ul className={classes.legend}>
           {series.map(({ name, label, color }) => (
@@ -103,7 +113,11 @@ export function ChartBars({ points, x, series, formatX = String, formatY = Strin
           </div>
         )}
       </div>
-      <div className={classes.ticks} data-many={ticks.length > mostTicks / 2 || undefined}>
+      <div
+        className={classes.ticks}
+        data-each={isEachNamed || undefined}
+        data-many={ticks.length > mostTicks / 2 || undefined}
+      >
         {ticks.map(({ index, label }) => (
           <span
             key={index}

@@ -1,10 +1,11 @@
 import { Button, Group, Modal, ScrollArea, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './conflict-dialog.module.css';
+import { isSameJson } from './merge.ts';
 import { ProblemAlert } from './problem-alert.tsx';
 import { useTexts } from './texts.tsx';
 
-/** Two versions of the same fields. */
+/** Two versions of the same fields, with what only one side changed in both. */
 export interface Conflict<Fields extends object> {
   mine: Fields;
   theirs: Fields;
@@ -22,13 +23,13 @@ export interface ConflictDialogProps<Fields extends object> {
   error?: unknown;
 }
 
-/** Shows both versions side by side, by field, and asks which one to keep. */
+/** Shows the fields that both sides changed, side by side, and asks which to keep. */
 export function ConflictDialog<Fields extends object>(props: ConflictDialogProps<Fields>): ReactNode {
   const { conflict: texts, close } = useTexts().shared;
   const { conflict, labels, error } = props;
   const names = Object.keys(labels) as (keyof Fields)[];
   const differing =
-    conflict === undefined ? [] : names.filter((name) => !isSame(conflict.mine[name], conflict.theirs[name]));
+    conflict === undefined ? [] : names.filter((name) => !isSameJson(conflict.mine[name], conflict.theirs[name]));
   return (
     <Modal
       opened={conflict !== undefined}
@@ -39,7 +40,10 @@ export function ConflictDialog<Fields extends object>(props: ConflictDialogProps
       closeButtonProps={{ 'aria-label': close }}
     >
       <Stack>
-        <Text>{differing.length === 0 ? texts.same : texts.explanation}</Text>
+        {/* Neither choice is the one that Enter makes. */}
+        <Text tabIndex={-1} data-autofocus style={{ outline: 'none' }}>
+          {differing.length === 0 ? texts.same : texts.explanation}
+        </Text>
         {conflict !== undefined && differing.length > 0 && (
           <ScrollArea.Autosize mah="50vh" viewportProps={{ tabIndex: 0 }}>
             <Table className={classes.table} layout="fixed" withTableBorder withColumnBorders>
@@ -90,8 +94,4 @@ function Value({ value }: { value: unknown }): ReactNode {
     );
   }
   return <pre className={classes.value}>{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</pre>;
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one ?? '') === JSON.stringify(other ?? '');
 }

@@ -1,8 +1,9 @@
-import { Button, Center, Loader, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Center, Loader, Skeleton, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useInViewport, useMediaQuery } from '@mantine/hooks';
+import { IconChevronDown, IconChevronUp, IconSelector } from '@tabler/icons-react';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type ReactNode } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, type CSSProperties, type ReactNode } from 'react';
 import classes from './data-table.module.css';
 import { ProblemAlert } from './problem-alert.tsx';
 import { useFormat, useTexts } from './texts.tsx';
@@ -16,9 +17,11 @@ export interface Column<Row> {
   align?: 'end';
   /** CSS width, such as `'20%'` or `120`. The columns without one share what is left. */
   width?: string | number;
-  /** Left out on phones, where rows are cards. */
+  /** Left out on phones, where rows are cards of two lines. */
   isHiddenOnPhone?: boolean;
-  /** On phones the cell has no label before it. For actions. */
+  /** What the rows can be sorted by, once all of them are loaded. */
+  sortBy?: (row: Row) => string | number | undefined;
+  /** For actions: its heading is not shown. */
   hasNoLabel?: boolean;
 }
 
@@ -58,7 +61,15 @@ export function DataTable<Row>({ label, columns, list, rowKey, rowLink, empty }:
       {rows.length === 0 && list.searchedSince === undefined ? (
         <div className={classes.frame}>{empty}</div>
       ) : (
-        <Rows label={label} columns={columns} rows={rows} rowKey={rowKey} rowLink={rowLink} total={list.total} />
+        <Rows
+          label={label}
+          columns={columns}
+          rows={rows}
+          rowKey={rowKey}
+          rowLink={rowLink}
+          total={list.total}
+          canSort={list.hasMore !== true}
+        />
       )}
       {list.hasMore === true && <MoreRows key={rows.length} list={list} />}
     </div>
@@ -68,21 +79,26 @@ export function DataTable<Row>({ label, columns, list, rowKey, rowLink, empty }:
 function Rows<Row>({
   label,
   columns,
-  rows,
+  rows: given,
   rowKey,
   rowLink,
   total,
+  canSort,
 }: Pick<DataTableProps<Row>, 'label' | 'columns' | 'rowKey' | 'rowLink'> & {
   rows: readonly Row[];
   total: number | undefined;
+  canSort: boolean;
 }): ReactNode {
+  const { table: texts } = useTexts().shared;
+  const [sorting, setSorting] = useState<Sorting>();
+  const rows = useMemo(() => (canSort ? sorted(given, columns, sorting) : given), [canSort, given, columns, sorting]);
   const isPhone = useMediaQuery(phone) ?? false;
   const body = useRef<HTMLTableSectionElement>(null);
   const [scrollMargin, setScrollMargin] = useState(0);
   const isLong = rows.length > longList;
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => (isPhone ? 148 : 43),
+    estimateSize: () => (isPhone ? 70 : 43),
     overscan: 12,
     scrollMargin,
     enabled: isLong,
@@ -115,9 +131,30 @@ function Rows<Row>({
         </colgroup>
         <thead role="rowgroup">
           <tr role="row" aria-rowindex={1}>
-            {columns.map(({ key, header, align, hasNoLabel }) => (
-              <th key={key} role="columnheader" scope="col" data-align={align}>
-                {hasNoLabel === true ? <span className={classes.hidden}>{header}</span> : header}
+            {columns.map(({ key, header, align, hasNoLabel, sortBy }) => (
+              <th
+                key={key}
+                role="columnheader"
+                scope="col"
+                data-align={align}
+                aria-sort={sorting?.key === key ? (sorting.isDescending ? 'descending' : 'ascending') : undefined}
+              >
+                {sortBy !== undefined && canSort ? (
+                  <UnstyledButton
+                    className={classes.sort}
+                    title={texts.sort}
+                    onClick={() => {
+                      setSorting(nextSorting(key, sorting));
+                    }}
+                  >
+                    {header}
+                    <SortIcon isDescending={sorting?.key === key ? sorting.isDescending : undefined} />
+                  </UnstyledButton>
+                ) : hasNoLabel === true ? (
+                  <span className={classes.hidden}>{header}</span>
+                ) : (
+                  header
+                )}
               </th>
             ))}
           </tr>
@@ -142,7 +179,7 @@ function Rows<Row>({
                     role={position === 0 ? 'rowheader' : 'cell'}
                     data-align={column.align}
                     data-label={position === 0 || column.hasNoLabel === true ? undefined : column.header}
-                    data-phone={column.isHiddenOnPhone === true ? 'hidden' : undefined}
+                    data-phone={placeOnPhone(column, position)}
                   >
                     {position === 0 && rowLink !== undefined ? (
                       <Link {...rowLink(row)} className={classes.link}>
@@ -161,6 +198,39 @@ function Rows<Row>({
       </table>
     </div>
   );
+}
+
+/** How the rows are sorted; `undefined`: as they came. */
+type Sorting = { readonly key: string; readonly isDescending: boolean } | undefined;
+
+/** A click sorts with the largest first, the next with the smallest first, the third as the rows came. */
+function nextSorting(key: string, now: Sorting): Sorting {
+  if (now?.key !== key) return { key, isDescending: true };
+  return now.isDescending ? { key, isDescending: false } : undefined;
+}
+
+function SortIcon({ isDescending }: { isDescending: boolean | undefined }): ReactNode {
+  const Icon = isDescending === undefined ? IconSelector : isDescending ? IconChevronDown : IconChevronUp;
+  return <Icon size={12} stroke={1.75} aria-hidden />;
+}
+
+/** Rows without a value stand at the end. */
+function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sorting: Sorting): readonly Row[] {
+  const sortBy = columns.find(({ key }) => key === sorting?.key)?.sortBy;
+  if (sorting === undefined || sortBy === undefined) return rows;
+  const sign = sorting.isDescending ? -1 : 1;
+  return rows.toSorted((one, other) => {
+    const [a, b] = [sortBy(one), sortBy(other)];
+    if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+    return sign * (typeof a === 'string' ? a.localeCompare(String(b)) : a - Number(b));
+  });
+}
+
+/** Where a cell stands in the card of a row: its name and status in the first line, actions in a line of their own. */
+function placeOnPhone<Row>({ key, isHiddenOnPhone, hasNoLabel }: Column<Row>, position: number): string | undefined {
+  if (isHiddenOnPhone === true) return 'hidden';
+  if (hasNoLabel === true) return 'actions';
+  return position > 0 && key === 'status' ? 'aside' : undefined;
 }
 
 /** Takes the place of the rows that are not in the page. */

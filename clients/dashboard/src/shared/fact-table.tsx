@@ -21,6 +21,7 @@ export function FactTable({ facts }: { facts: readonly (Fact | false)[] }): Reac
                 w={{ base: 110, sm: 140 }}
                 fw={400}
                 c="dimmed"
+                pe="sm"
                 bg="transparent"
                 style={{ verticalAlign: 'top' }}
               >

@@ -1,4 +1,4 @@
-import type { FormErrors, UseFormReturnType } from '@mantine/form';
+import type { UseFormReturnType } from '@mantine/form';
 import { ProblemError } from 'prompt-gateway-client';
 
 /** What of a form is needed to show mistakes at its fields. */
@@ -28,16 +28,25 @@ export function showMistakes(
   toField: (place: string) => string = (place) => place,
 ): void {
   const mistakes = placedMistakes(error).map(({ place, detail }) => [toField(place), detail] as const);
-  if (mistakes.length > 0) form.setErrors(Object.fromEntries(mistakes));
+  if (mistakes.length === 0) return;
+  form.setErrors(Object.fromEntries(mistakes));
+  focusMistake();
 }
 
-/** Second argument of `form.onSubmit`: brings the first field with a mistake into view, with the focus in it. */
-export function focusMistake(form: Pick<UseFormReturnType<never>, 'getInputNode'>): (mistakes: FormErrors) => void {
-  return (mistakes) => {
-    const field = form.getInputNode(Object.keys(mistakes)[0] ?? '');
+/**
+ * Brings the first mistake into view, with the focus in its field, as soon as the page shows it. Also as second argument
+ * of `form.onSubmit`.
+ */
+export function focusMistake(): void {
+  requestAnimationFrame(() => {
+    const found = document.querySelector<HTMLElement>('[aria-invalid="true"], .mantine-InputWrapper-error');
+    // The mistake of a group stands below its fields.
+    const field = found?.matches('[aria-invalid]')
+      ? found
+      : found?.closest('.mantine-InputWrapper-root')?.querySelector<HTMLElement>('input, textarea, select, button');
     field?.scrollIntoView({ block: 'center' });
     field?.focus({ preventScroll: true });
-  };
+  });
 }
 
 /** `tags.0` of the JSON Pointer `#/tags/0` (RFC 6901, section 6). */

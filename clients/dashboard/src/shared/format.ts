@@ -14,12 +14,16 @@ export interface Format {
   money: (minor: number, currency: string) => string;
   /** $0.0000464, of a cost as the API has it; `undefined` if it is unknown. */
   cost: (cost: { readonly amount: string } | null | undefined) => string | undefined;
+  /** $12.50, $0.0042: a sum of costs, without the digits that nobody needs beside a limit. */
+  spending: (cost: { readonly amount: string }) => string;
   /** 1.5 kB */
   bytes: (bytes: number) => string;
   /** 250 ms, 1.5 s, 3 min, 2.5 hr */
   duration: (milliseconds: number) => string;
   /** Nov 5, 2026, 3:59:30 PM, in the time zone of the browser. */
   dateTime: (iso: string) => string;
+  /** Nov 5, 2026, 3:59 PM */
+  moment: (iso: string) => string;
   /** Nov 5, 2026 */
   date: (iso: string) => string;
   /** Nov 5, of a date in UTC such as `2026-11-05` */
@@ -61,6 +65,7 @@ export function createFormat(language: string): Format {
   const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 });
   const percents = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
   const dateTimes = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+  const moments = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
   const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
   const days = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric', timeZone: 'UTC' });
   const times = new Intl.DateTimeFormat(language, { timeStyle: 'short' });
@@ -101,6 +106,17 @@ export function createFormat(language: string): Format {
             minimumFractionDigits: 2,
             maximumFractionDigits: 9,
           }).format(Number(cost.amount)),
+    spending: ({ amount }) => {
+      const value = Number(amount);
+      // Two digits that are not 0.
+      const digits = value > 0 && value < 1 ? 1 - Math.floor(Math.log10(value)) : 2;
+      return new Intl.NumberFormat(language, {
+        style: 'currency',
+        currency: 'USD',
+        minimumFractionDigits: 2,
+        maximumFractionDigits: Math.min(Math.max(digits, 2), 9),
+      }).format(value);
+    },
     bytes: (bytes) => {
       const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), byteUnits.length - 1);
       return unit(byteUnits[power] ?? 'byte', bytes / 1_000 ** power);
@@ -112,6 +128,7 @@ export function createFormat(language: string): Format {
       return milliseconds < day ? unit('hour', milliseconds / hour) : unit('day', milliseconds / day);
     },
     dateTime: (iso) => instant(dateTimes, iso),
+    moment: (iso) => instant(moments, iso),
     date: (iso) => instant(dates, iso),
     day: (date) => instant(days, date),
     time: (iso) => instant(times, iso),

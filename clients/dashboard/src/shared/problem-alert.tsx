@@ -16,7 +16,7 @@ import { useTexts } from './texts.tsx';
 /**
  * Shows why a call failed: title, detail, each mistake with its place, and the request id.
  * @param error what the call threw
- * @param onRetry shows a button that tries again
+ * @param onRetry shows a button that tries again, unless the same call would fail again
  */
 export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }): ReactNode {
   const { shared } = useTexts();
@@ -43,7 +43,7 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
           </List>
         )}
         <Group gap="sm">
-          {onRetry !== undefined && (
+          {onRetry !== undefined && isOpen(error) && (
             <Button size="compact-sm" variant="default" onClick={onRetry}>
               {shared.retry}
             </Button>
@@ -55,6 +55,12 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: (()
       </Stack>
     </Alert>
   );
+}
+
+/** Whether the same call can succeed later. What is missing or not allowed stays so. */
+function isOpen(error: unknown): boolean {
+  if (!(error instanceof ProblemError) || error instanceof AuthenticationError) return true;
+  return error.status >= 500 || [408, 409, 425, 429].includes(error.status);
 }
 
 /** What a provider said about its failure. */
@@ -72,12 +78,17 @@ export function ProviderWords({
   );
 }
 
+/** Title and detail of a problem in the chosen language, if it has them. Otherwise the service's own words are shown. */
+export function knownProblem(type: string, { problem }: Texts['shared']): { title?: string; detail?: string } {
+  return problem.known[type.replace('urn:prompt-gateway:problem:', '')] ?? {};
+}
+
 /** Title and detail of an error, for people. */
 export function describeError(error: unknown, shared: Texts['shared']): { title: string; detail: string } {
   const { problem } = shared;
   // The sign-in dialog was there; what is left is to repeat what was refused.
   if (error instanceof AuthenticationError) return { title: problem.sessionEnded, detail: problem.sessionEndedDetail };
-  if (error instanceof ProblemError) return { title: error.title, detail: error.detail };
+  if (error instanceof ProblemError) return { ...error.problem, ...knownProblem(error.problem.type, shared) };
   if (error instanceof ConnectionError) return { title: problem.connection, detail: problem.connectionDetail };
   if (error instanceof TimeoutError) return { title: problem.timeout, detail: problem.timeoutDetail };
   if (error instanceof AnswerError) {

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
-import { AuthenticationError } from 'prompt-gateway-client';
 import { useMemo } from 'react';
+import { live } from '../app/query-client.ts';
 
 /** A list as `DataTable` shows it. A list that is there as a whole has `rows` only. */
 export interface ListState<Row> {
@@ -36,7 +36,7 @@ export interface ListOptions<Row> {
   /** `(position, options) => gateway.orders.list({ ...filters, ...position }, options)` */
   load: (position: Position, options: { signal: AbortSignal }) => Promise<ListPage<Row>>;
   idOf: (row: Row) => string;
-  /** Reads the first page again every 2 seconds while the page is visible. */
+  /** Reads the first page again and again while the page is visible. */
   isLive?: boolean;
   /** Entries of a page. 50 by default. */
   limit?: number;
@@ -69,7 +69,7 @@ export function useList<Row>({ queryKey, load, idOf, isLive = false, limit = 50 
     enabled: pages.isSuccess,
     initialData: pages.data?.pages[0]?.pagination.total,
     initialDataUpdatedAt: () => queryClient.getQueryState(pagesKey)?.dataUpdatedAt ?? 0,
-    refetchInterval: ({ state }) => (isLive && !(state.error instanceof AuthenticationError) ? 2_000 : false),
+    ...(isLive && live),
   });
   const rows = useMemo(() => pages.data?.pages.flatMap(({ data }) => data), [pages.data]);
   return {

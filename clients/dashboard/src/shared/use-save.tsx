@@ -4,6 +4,9 @@ import { PreconditionFailedError } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { ConflictDialog, type Conflict } from './conflict-dialog.tsx';
 import { showMistakes } from './form-problem.ts';
+import { isSameJson, merge } from './merge.ts';
+import { useNotify } from './notify.ts';
+import { useTexts } from './texts.tsx';
 import type { Versioned } from './versioned.ts';
 
 /** How a form is saved. */
@@ -35,33 +38,40 @@ export interface Save<Fields> {
 }
 
 /**
- * Saves a form with `If-Match`. Mistakes are shown at the fields. If the resource has changed meanwhile, a dialog shows
- * both versions: “Keep mine” sends the form for the new version, “Take theirs” fills the form with it. The form keeps
- * what was typed until one of them is chosen.
+ * Saves a form with `If-Match`. Mistakes are shown at the fields. If the resource has changed meanwhile, the changes of
+ * both sides are merged by field, and saved. Only if both changed the same field, a dialog shows it: “Keep mine” saves
+ * the form, “Take theirs” puts their value into it. The form keeps what was typed until one of them is chosen.
  */
 export function useSave<Fields extends Record<string, unknown>, Data>(
   options: SaveOptions<Fields, Data>,
 ): Save<Fields> {
   const { form, send, reload, toFields, labels, toField, onSaved } = options;
+  const { conflict: texts } = useTexts().shared;
+  const notify = useNotify();
   const [base, setBase] = useState(options.initial);
   const [conflict, setConflict] = useState<Conflict<Fields> & { current: Versioned<Data> }>();
 
   const mutation = useMutation({
-    mutationFn: async ({ fields, etag }: { fields: Fields; etag: string | undefined }) => {
-      try {
-        return { saved: await send(fields, etag) };
-      } catch (error) {
-        if (!(error instanceof PreconditionFailedError)) throw error;
-        return { current: await reload() };
+    mutationFn: async ({ fields, on }: { fields: Fields; on: Versioned<Data> }) => {
+      let wanted = fields;
+      let target = on;
+      for (;;) {
+        try {
+          return { saved: await send(wanted, target.etag), isMerged: target !== on };
+        } catch (error) {
+          if (!(error instanceof PreconditionFailedError)) throw error;
+        }
+        const current = await reload();
+        const merged = merge(toFields(target.data), wanted, toFields(current.data));
+        if (!isSameJson(merged.mine, merged.theirs)) return { met: { ...merged, current } };
+        [wanted, target] = [merged.mine, current];
       }
     },
-    onSuccess: ({ saved, current }, { fields }) => {
-      if (saved === undefined) {
-        setConflict({ mine: fields, theirs: toFields(current.data), current });
-        return;
-      }
-      setConflict(undefined);
-      startFrom(saved);
+    onSuccess: ({ saved, isMerged, met }) => {
+      setConflict(met);
+      if (saved === undefined) return;
+      startFrom(saved, toFields(saved.data));
+      if (isMerged) notify(texts.merged);
       onSaved(saved);
     },
     onError: (error) => {
@@ -69,16 +79,15 @@ export function useSave<Fields extends Record<string, unknown>, Data>(
     },
   });
 
-  const startFrom = (version: Versioned<Data>): void => {
-    const fields = toFields(version.data);
+  const startFrom = (version: Versioned<Data>, fields: Fields): void => {
     setBase(version);
     form.setValues(fields);
-    form.resetDirty(fields);
+    form.resetDirty(toFields(version.data));
   };
 
   return {
     save: (fields) => {
-      mutation.mutate({ fields, etag: base.etag });
+      mutation.mutate({ fields, on: base });
     },
     isSaving: mutation.isPending,
     error: conflict === undefined ? mutation.error : undefined,
@@ -89,10 +98,10 @@ export function useSave<Fields extends Record<string, unknown>, Data>(
         isPending={mutation.isPending}
         error={mutation.error}
         onKeepMine={() => {
-          if (conflict !== undefined) mutation.mutate({ fields: conflict.mine, etag: conflict.current.etag });
+          if (conflict !== undefined) mutation.mutate({ fields: conflict.mine, on: conflict.current });
         }}
         onTakeTheirs={() => {
-          if (conflict !== undefined) startFrom(conflict.current);
+          if (conflict !== undefined) startFrom(conflict.current, conflict.theirs);
           setConflict(undefined);
         }}
         onClose={() => {

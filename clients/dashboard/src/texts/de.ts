@@ -15,6 +15,7 @@ import { replays } from './de/replays.ts';
 import { session } from './de/session.ts';
 import { shared } from './de/shared.ts';
 import { shell } from './de/shell.ts';
+import { transfer } from './de/transfer.ts';
 import type { Texts } from './en.ts';
 
 /** All texts in German. */
@@ -24,6 +25,7 @@ export const de: Texts = {
   shared,
   overview,
   prompts,
+  transfer,
   labels,
   invocations,
   costs,

@@ -15,6 +15,7 @@ import { replays } from './en/replays.ts';
 import { session } from './en/session.ts';
 import { shared } from './en/shared.ts';
 import { shell } from './en/shell.ts';
+import { transfer } from './en/transfer.ts';
 
 /** All texts in English. */
 export const en = {
@@ -23,6 +24,7 @@ export const en = {
   shared,
   overview,
   prompts,
+  transfer,
   labels,
   invocations,
   costs,

@@ -90,7 +90,7 @@ function EditForm({ initial }: { initial: Versioned<Schemas['ApiKey']> }): React
     },
   });
   return (
-    <form noValidate onSubmit={form.onSubmit(save, focusMistake(form))}>
+    <form noValidate onSubmit={form.onSubmit(save, focusMistake)}>
       <UnsavedChanges isDirty={() => form.isDirty()} />
       {dialog}
       <Stack maw={720} gap="lg">

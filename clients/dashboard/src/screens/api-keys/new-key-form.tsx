@@ -69,7 +69,7 @@ export function NewKeyForm({ onCreated }: { onCreated: (created: Schemas['ApiKey
       noValidate
       onSubmit={form.onSubmit((fields) => {
         create.mutate(fields);
-      }, focusMistake(form))}
+      }, focusMistake)}
     >
       <UnsavedChanges isDirty={() => form.isDirty()} />
       <Stack maw={720} gap="lg">

@@ -13,6 +13,7 @@ import { RelativeTime } from '../../shared/relative-time.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { useList } from '../../shared/use-list.ts';
 import { ChangeList } from './change-list.tsx';
+import { ResourceLink } from './resource-link.tsx';
 import { resourceTypes } from './resource-types.ts';
 
 type AuditRecord = Schemas['AuditRecord'];
@@ -75,10 +76,14 @@ function useColumns(): Column<AuditRecord>[] {
       key: 'resource',
       header: texts.columns.resource,
       width: 210,
-      cell: ({ resource_type, resource_id }) => (
-        <TextLink to="/audit-log" search={{ resource_id }} size="sm" truncate display="block">
-          {(texts.types as Record<string, string>)[resource_type] ?? resource_type} {resource_id}
-        </TextLink>
+      cell: (record) => (
+        <div>
+          <Text size="sm">{(texts.types as Record<string, string>)[record.resource_type] ?? record.resource_type}</Text>
+          <ResourceLink record={record} />
+          <TextLink to="/audit-log" search={{ resource_id: record.resource_id }} size="xs" c="dimmed">
+            {texts.allChanges}
+          </TextLink>
+        </div>
       ),
     },
     {

@@ -2,10 +2,12 @@
 export const resourceTypes = [
   'prompt',
   'integration',
+  'invocation',
   'location',
   'category',
   'product',
   'price',
+  'budget',
   'api_key',
   'session',
 ] as const;

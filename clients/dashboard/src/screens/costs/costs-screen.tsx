@@ -1,11 +1,12 @@
-import { Alert, Paper, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core';
-import { IconCoin, IconInfoCircle } from '@tabler/icons-react';
+import { Paper, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core';
+import { IconCoin } from '@tabler/icons-react';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { liveStatistics } from '../../app/query-client.ts';
+import { useScope } from '../../app/session-context.ts';
 import { Chart } from '../../shared/chart.tsx';
 import { DataTable, type Column } from '../../shared/data-table.tsx';
 import { EmptyState } from '../../shared/empty-state.tsx';
@@ -15,7 +16,9 @@ import { useNow } from '../../shared/now.tsx';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
+import { BudgetsSection } from './budgets/budgets-section.tsx';
 import { groupings, spans } from './groupings.ts';
+import { MissingPrices } from './prices/missing-prices.tsx';
 
 type Costs = Schemas['Costs'];
 type Group = Costs['groups'][number];
@@ -31,8 +34,10 @@ export function CostsScreen(): ReactNode {
   const search = route.useSearch();
   const filters = useFilters(search);
   const by: (typeof groupings)[number] = search.by ?? 'model';
+  const canReadBudgets = useScope('budgets:read');
   const days = useCosts('day');
   const groups = useCosts(by);
+  const models = useCosts('model');
   const total = days.data?.total;
   const points = days.data === undefined ? [] : pointsOf(days.data);
   return (
@@ -68,11 +73,7 @@ export function CostsScreen(): ReactNode {
               {format.number(total.without_cost)}
             </Figure>
           </SimpleGrid>
-          {total.without_cost > 0 && (
-            <Alert color="yellow" icon={<IconInfoCircle />}>
-              {texts.missingPrices}
-            </Alert>
-          )}
+          {total.without_cost > 0 && <MissingPrices groups={models.data?.groups ?? []} />}
           <Paper withBorder p="md">
             <Chart
               label={texts.byDay}
@@ -85,6 +86,7 @@ export function CostsScreen(): ReactNode {
           </Paper>
         </Stack>
       )}
+      {canReadBudgets && <BudgetsSection />}
       <SegmentedControl
         size="xs"
         w="fit-content"

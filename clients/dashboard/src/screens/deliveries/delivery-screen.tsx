@@ -1,4 +1,4 @@
-import { Alert, Button, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconInfoCircle, IconRepeat } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
@@ -20,6 +20,7 @@ import { useTexts } from '../../shared/texts.tsx';
 import { AttemptList } from './attempt-list.tsx';
 import { DeliveryStatus } from './delivery-status.tsx';
 import { deliveriesKey } from './queries.ts';
+import { TargetLink } from './target-link.tsx';
 
 const route = getRouteApi('/deliveries/$id');
 
@@ -150,16 +151,26 @@ function Facts({ delivery }: { delivery: Schemas['Delivery'] }): ReactNode {
             value: (
               <>
                 <CopyableId value={target} label={texts.target} />
-                <br />
-                <TextLink to="/deliveries" search={{ target_id: target }} size="xs">
-                  {texts.sameTarget}
-                </TextLink>
+                <Group gap="md">
+                  <TargetLink eventType={delivery.event_type} id={target} />
+                  <TextLink to="/deliveries" search={{ target_id: target }} size="xs">
+                    {texts.sameTarget}
+                  </TextLink>
+                </Group>
               </>
             ),
           },
           replay_id !== undefined && {
             label: texts.replay,
-            value: <CopyableId value={replay_id} label={texts.replay} />,
+            value: (
+              <>
+                <CopyableId value={replay_id} label={texts.replay} />
+                <br />
+                <TextLink to="/integrations/$id/replays" params={{ id: integration_id }} size="xs">
+                  {texts.replays}
+                </TextLink>
+              </>
+            ),
           },
           { label: texts.created, value: <RelativeTime value={created_at} /> },
           delivered_at !== undefined && { label: texts.delivered, value: <RelativeTime value={delivered_at} /> },

@@ -6,6 +6,7 @@ import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
 import { ForScope } from '../../shared/for-scope.tsx';
+import { focusMistake } from '../../shared/form-problem.ts';
 import { LinkButton } from '../../shared/links.tsx';
 import { useNotify } from '../../shared/notify.ts';
 import { Page } from '../../shared/page.tsx';
@@ -81,7 +82,7 @@ function EditForm({ initial }: { initial: Versioned<Schemas['Integration']> }): 
     },
   });
   return (
-    <form noValidate onSubmit={form.onSubmit(save)}>
+    <form noValidate onSubmit={form.onSubmit(save, focusMistake)}>
       <UnsavedChanges isDirty={() => form.isDirty()} />
       {dialog}
       <Stack maw={720} gap="lg">

@@ -36,7 +36,7 @@ export function FailingDelivery({
   });
   const answer = status_code === undefined ? texts.noAnswer : texts.status(String(status_code));
   return (
-    <Paper withBorder p="lg" component="section">
+    <Paper withBorder p="lg" component="section" aria-label={texts.title}>
       <Stack gap="sm">
         <Group gap="sm" justify="space-between">
           <Group gap="sm">

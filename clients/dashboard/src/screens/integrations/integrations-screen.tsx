@@ -46,6 +46,7 @@ function useColumns(): Column<Schemas['Integration']>[] {
     {
       key: 'name',
       header: texts.columns.name,
+      sortBy: ({ name }) => name,
       cell: ({ name, url }) => (
         <div style={{ minWidth: 0 }}>
           <Text size="sm" fw={500} truncate>
@@ -67,6 +68,7 @@ function useColumns(): Column<Schemas['Integration']>[] {
       key: 'success',
       header: texts.columns.successRate,
       width: 125,
+      sortBy: ({ success_rate }) => success_rate,
       cell: ({ success_rate }) =>
         success_rate === undefined ? (
           <Text span size="sm" c="dimmed">
@@ -80,6 +82,7 @@ function useColumns(): Column<Schemas['Integration']>[] {
       key: 'last',
       header: texts.columns.lastSuccess,
       width: 125,
+      sortBy: ({ last_success_at }) => last_success_at,
       cell: ({ last_success_at }) => <RelativeTime value={last_success_at} empty={texts.neverSent} />,
     },
     {

@@ -9,7 +9,7 @@ import { signingSecret } from '../../generated/limits.ts';
 import { fits } from '../../shared/limits.ts';
 import { CopyField } from '../../shared/copy.tsx';
 import { ForScope } from '../../shared/for-scope.tsx';
-import { showMistakes } from '../../shared/form-problem.ts';
+import { focusMistake, showMistakes } from '../../shared/form-problem.ts';
 import { LinkButton } from '../../shared/links.tsx';
 import { Page } from '../../shared/page.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
@@ -113,7 +113,7 @@ function NewIntegrationForm({
       noValidate
       onSubmit={form.onSubmit((fields) => {
         create.mutate(fields);
-      })}
+      }, focusMistake)}
     >
       <UnsavedChanges isDirty={() => form.isDirty()} />
       <Stack maw={720} gap="lg">

@@ -2,11 +2,16 @@ import { Group, Loader, Modal, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { gateway } from '../../app/gateway.ts';
+import { every } from '../../app/query-client.ts';
 import { JsonView } from '../../shared/json-view.tsx';
 import { LinkButton } from '../../shared/links.tsx';
 import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { StatusBadge, type Tone } from '../../shared/status-badge.tsx';
 import { useTexts } from '../../shared/texts.tsx';
+import { AttemptList } from '../deliveries/attempt-list.tsx';
+
+/** The answer is shown at once to those who wait for it. */
+const whilePending = every(500, 10_000);
 
 const tones: Record<string, Tone> = { delivered: 'ok', held: 'neutral', failed: 'danger' };
 
@@ -24,9 +29,16 @@ export function TestEventDialog({
     queryKey: ['deliveries', deliveryId],
     queryFn: ({ signal }) => gateway.deliveries.get(deliveryId ?? '', { signal }),
     enabled: deliveryId !== undefined,
-    refetchInterval: ({ state: { data } }) => (isDecided(data) ? false : 500),
+    refetchInterval: (query) => !isDecided(query.state.data) && whilePending.refetchInterval(query),
   });
   const delivery = read.data;
+  const isFailed = isDecided(delivery) && delivery?.status !== 'delivered' && delivery?.status !== 'held';
+  const attempts = useQuery({
+    queryKey: ['deliveries', deliveryId, 'attempts'],
+    queryFn: ({ signal }) =>
+      gateway.deliveries.listAttempts(deliveryId ?? '', { limit: 100 }, { signal }).toArray({ limit: 100 }),
+    enabled: isFailed,
+  });
   return (
     <Modal
       opened={deliveryId !== undefined}
@@ -50,6 +62,8 @@ export function TestEventDialog({
               </StatusBadge>
               <Text>{resultText(delivery.status, texts)}</Text>
             </Group>
+            {isFailed && attempts.data !== undefined && <AttemptList attempts={attempts.data} />}
+            {isFailed && attempts.isError && <ProblemAlert error={attempts.error} />}
             <JsonView value={delivery.body} label={texts.title} />
             <LinkButton variant="default" to="/deliveries/$id" params={{ id: delivery.id }}>
               {texts.open}

@@ -54,7 +54,7 @@ function CallFacts({ call, offset }: { call: Call; offset: number }): ReactNode 
     latency !== undefined && texts.took(format.duration(latency)),
     usage !== undefined &&
       prompts.playground.tokens(format.tokens(usage.inputTokens), format.tokens(usage.outputTokens)),
-    source === 'partial' && texts.partial,
+    source !== undefined && texts.sources[source],
     call.status !== 'failed' && (format.cost(call.cost) ?? prompts.playground.unknownCost),
     call.answer_model !== undefined && call.answer_model !== call.model && texts.answeredBy(call.answer_model),
   ];

@@ -14,6 +14,8 @@ import { RelativeTime } from '../../shared/relative-time.tsx';
 import { Section } from '../../shared/section.tsx';
 import { useFormat, useTexts } from '../../shared/texts.tsx';
 import { CallList } from './call-list.tsx';
+import { ContentSection } from './content-section.tsx';
+import { FeedbackSection } from './feedback-section.tsx';
 import { InvocationStatus } from './invocation-status.tsx';
 import { invocationsKey, problemName } from './queries.ts';
 
@@ -28,8 +30,8 @@ export function InvocationScreen(): ReactNode {
   const { data, error, refetch } = useQuery({
     queryKey: [...invocationsKey, id],
     queryFn: ({ signal }) => gateway.invocations.get(id, { signal }),
-    // A record never changes.
-    staleTime: Number.POSITIVE_INFINITY,
+    // A record never changes, but feedback is added to it.
+    staleTime: 60_000,
   });
   return (
     <Page
@@ -59,6 +61,8 @@ export function InvocationScreen(): ReactNode {
               )}
             </Section>
           </SimpleGrid>
+          {data.feedback !== undefined && <FeedbackSection feedback={data.feedback} />}
+          <ContentSection key={data.id} invocation={data} />
         </Stack>
       ) : (
         error === null && <Skeleton height={320} />

@@ -89,6 +89,24 @@ export function InvocationsScreen(): ReactNode {
         )}
         <SelectFilter
           filters={filters}
+          name="version"
+          label={texts.filters.version}
+          options={withChosen(
+            values(({ prompt_version: version }) => version?.toString()),
+            search.version,
+          )}
+        />
+        <SelectFilter
+          filters={filters}
+          name="label"
+          label={texts.filters.label}
+          options={withChosen(
+            values(({ label }) => label),
+            search.label,
+          )}
+        />
+        <SelectFilter
+          filters={filters}
           name="provider"
           label={texts.filters.provider}
           options={withChosen(

@@ -14,7 +14,7 @@ import { useTexts } from '../../shared/texts.tsx';
 import { UnsavedChanges } from '../../shared/unsaved-changes.tsx';
 import { useSave } from '../../shared/use-save.tsx';
 import { versioned, type Versioned } from '../../shared/versioned.ts';
-import { bodyOf, fieldAt, fieldsOf, validateFields, type LocationFields } from './location-fields.ts';
+import { bodyOf, fieldAt, fieldsOf, validateFields, written, type LocationFields } from './location-fields.ts';
 import { LocationInputs } from './location-inputs.tsx';
 import { locationKey, storeLocation } from './queries.ts';
 
@@ -82,7 +82,12 @@ function EditForm({ initial }: { initial: Versioned<Schemas['Location']> }): Rea
     },
   });
   return (
-    <form noValidate onSubmit={form.onSubmit(save, focusMistake(form))}>
+    <form
+      noValidate
+      onSubmit={form.onSubmit((fields) => {
+        save(written(fields));
+      }, focusMistake)}
+    >
       <UnsavedChanges isDirty={() => form.isDirty()} />
       {dialog}
       <Stack maw={720} gap="lg">

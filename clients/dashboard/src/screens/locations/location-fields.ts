@@ -56,6 +56,12 @@ export function fieldsOf(location: Schemas['Location']): LocationFields {
   };
 }
 
+/** The fields with rates as those of a present location are written: `7,50` is `7.5`. */
+export function written(fields: LocationFields): LocationFields {
+  const write = (typed: string): string => String((partsPerMillion(typed) ?? 0) / partsPerPercent);
+  return { ...fields, tax: write(fields.tax), fee: write(fields.fee) };
+}
+
 /** The fields as the API takes them. */
 export function bodyOf(fields: LocationFields): Schemas['LocationCreate'] {
   const { name, currency, timezone, fiscalDayEnd, tax, fee, zones } = fields;

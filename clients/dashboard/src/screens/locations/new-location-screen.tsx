@@ -49,7 +49,7 @@ export function NewLocationScreen(): ReactNode {
         noValidate
         onSubmit={form.onSubmit((fields) => {
           create.mutate(fields);
-        }, focusMistake(form))}
+        }, focusMistake)}
       >
         <UnsavedChanges isDirty={() => form.isDirty()} />
         <Stack maw={720} gap="lg">

@@ -15,6 +15,7 @@ import { ProblemAlert } from '../../shared/problem-alert.tsx';
 import { useTexts } from '../../shared/texts.tsx';
 import { UnsavedChanges } from '../../shared/unsaved-changes.tsx';
 import { useLocations } from '../../shared/use-locations.ts';
+import { useCategories } from '../products/use-categories.ts';
 import { emptyOrder, fieldAt, orderOf, useKeyOf, type OrderFields } from './order-fields.ts';
 import classes from './new-order.module.css';
 import { OrderSummary } from './order-summary.tsx';
@@ -79,6 +80,7 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
       return (await list.toArray({ limit: offered })).filter(({ active }) => active);
     },
   });
+  const categories = useCategories(location.id);
   const place = useMutation({
     mutationFn: (fields: OrderFields) => {
       const order = orderOf(fields, location.id);
@@ -107,7 +109,7 @@ function OrderForm({ location }: { location: Schemas['Location'] }): ReactNode {
     >
       <UnsavedChanges isDirty={() => form.isDirty()} />
       <div className={classes.columns}>
-        <ProductPicker form={form} products={products.data} offered={offered} />
+        <ProductPicker form={form} products={products.data} categories={categories.data ?? []} offered={offered} />
         <Stack gap="md" className={classes.side}>
           <Paper withBorder p="lg" component="section">
             <Stack gap="md">

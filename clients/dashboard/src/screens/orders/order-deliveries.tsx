@@ -79,6 +79,7 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
     {
       key: 'event',
       header: texts.event,
+      width: 146,
       cell: ({ event_type }) => (
         <Text span ff="monospace" size="sm" truncate>
           {event_type}
@@ -89,7 +90,7 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
       key: 'integration',
       header: texts.integration,
       cell: ({ integration_name, integration_id }) => (
-        <Text size="sm" truncate>
+        <Text size="sm" truncate title={integration_name}>
           {integration_name ?? integration_id}
         </Text>
       ),
@@ -97,13 +98,13 @@ function useColumns(): Column<Schemas['DeliveryListItem']>[] {
     {
       key: 'status',
       header: texts.status,
-      width: 120,
+      width: 148,
       cell: ({ status }) => <DeliveryStatus status={status} />,
     },
     {
       key: 'created',
       header: texts.created,
-      width: 120,
+      width: 100,
       cell: ({ created_at }) => <RelativeTime value={created_at} />,
     },
   ];

@@ -11,22 +11,28 @@ import type { Line, OrderFields } from './order-fields.ts';
 /** From this number of products there is a search field. */
 const many = 8;
 
-/** Products with their quantities; chosen ones show their modifiers. */
+/** Products with their quantities, by category; chosen ones show their modifiers. */
 export function ProductPicker({
   form,
   products,
+  categories,
   offered,
 }: {
   form: UseFormReturnType<OrderFields>;
   products: readonly Schemas['Product'][];
+  categories: readonly Schemas['Category'][];
   offered: number;
 }): ReactNode {
   const { form: texts } = useTexts().orders;
   const format = useFormat();
   const [search, setSearch] = useState('');
   const { lines } = form.values;
+  const names = new Map(categories.map(({ id, name }) => [id, name]));
   const wanted = search.trim().toLocaleLowerCase();
   const shown = products.filter(({ name }) => name.toLocaleLowerCase().includes(wanted));
+  const groups = [...Map.groupBy(shown, ({ category_id }) => names.get(category_id) ?? '')].sort(
+    ([one], [other]) => Number(one === '') - Number(other === '') || one.localeCompare(other),
+  );
   const change = (id: string, line: Line): void => {
     const { [id]: _, ...others } = lines;
     form.setFieldValue('lines', line.quantity === 0 ? others : { ...lines, [id]: line });
@@ -59,18 +65,23 @@ export function ProductPicker({
           </Text>
         )}
       </Stack>
-      <ul className={classes.products}>
-        {shown.map((product) => (
-          <ProductLine
-            key={product.id}
-            product={product}
-            line={lines[product.id] ?? { quantity: 0, modifiers: [] }}
-            onChange={(line) => {
-              change(product.id, line);
-            }}
-          />
-        ))}
-      </ul>
+      {groups.map(([category, own]) => (
+        <section key={category} aria-label={category === '' ? texts.products : category}>
+          {category !== '' && <h3 className={classes.category}>{category}</h3>}
+          <ul className={classes.products}>
+            {own.map((product) => (
+              <ProductLine
+                key={product.id}
+                product={product}
+                line={lines[product.id] ?? { quantity: 0, modifiers: [] }}
+                onChange={(line) => {
+                  change(product.id, line);
+                }}
+              />
+            ))}
+          </ul>
+        </section>
+      ))}
     </Paper>
   );
 }

@@ -36,6 +36,11 @@ export function Figures({
   );
   const canReadLog = useScope('invocations:read');
   const invocationNote = texts.invocationNote(format.number(totals.cached), format.number(totals.invocation_errors));
+  const tokenNote = texts.tokenNote(
+    format.compact(totals.input_tokens),
+    format.compact(totals.output_tokens),
+    totals.without_usage === 0 ? undefined : format.number(totals.without_usage),
+  );
   const errors = totals.client_errors + totals.server_errors;
   const attempts = totals.attempts_succeeded + totals.attempts_failed;
   return (
@@ -69,8 +74,8 @@ export function Figures({
       <Figure
         label={texts.invocations}
         note={
-          canReadLog && totals.invocation_errors > 0 ? (
-            <TextLink to="/invocations" search={{ status: 'failed' }} size="xs">
+          canReadLog && totals.invocations > 0 ? (
+            <TextLink to="/invocations" search={totals.invocation_errors > 0 ? { status: 'failed' } : {}} size="xs">
               {invocationNote}
             </TextLink>
           ) : (
@@ -83,11 +88,15 @@ export function Figures({
       </Figure>
       <Figure
         label={texts.tokens}
-        note={texts.tokenNote(
-          format.compact(totals.input_tokens),
-          format.compact(totals.output_tokens),
-          totals.without_usage === 0 ? undefined : format.number(totals.without_usage),
-        )}
+        note={
+          canReadLog && totals.invocations > 0 ? (
+            <TextLink to="/costs" size="xs">
+              {tokenNote}
+            </TextLink>
+          ) : (
+            tokenNote
+          )
+        }
       >
         {format.compact(totals.input_tokens + totals.output_tokens)}
         {change(({ input_tokens, output_tokens }) => input_tokens + output_tokens)}

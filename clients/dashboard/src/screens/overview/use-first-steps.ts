@@ -3,7 +3,7 @@ import { gateway } from '../../app/gateway.ts';
 import { useExistence } from './queries.ts';
 
 /** Steps of a new installation. */
-export const stepNames = ['integration', 'location', 'prompt', 'apiKey'] as const;
+export const stepNames = ['prompt', 'apiKey', 'integration', 'location'] as const;
 
 export type StepName = (typeof stepNames)[number];
 

@@ -112,7 +112,7 @@ function CategoryForm({
     },
   });
   return (
-    <form noValidate onSubmit={form.onSubmit(save, focusMistake(form))}>
+    <form noValidate onSubmit={form.onSubmit(save, focusMistake)}>
       <UnsavedChanges isDirty={() => form.isDirty()} />
       {dialog}
       <Stack maw={560} gap="lg">

@@ -59,7 +59,7 @@ export function NewCategoryScreen(): ReactNode {
         onSubmit={form.onSubmit(({ name }) => {
           if (locationId === undefined) form.setFieldError('location_id', products.form.locationMissing);
           else create.mutate({ location_id: locationId, name });
-        }, focusMistake(form))}
+        }, focusMistake)}
       >
         <UnsavedChanges isDirty={() => form.isDirty()} />
         <Stack maw={560} gap="lg">

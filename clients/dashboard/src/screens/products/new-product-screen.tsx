@@ -55,7 +55,7 @@ export function NewProductScreen(): ReactNode {
         noValidate
         onSubmit={form.onSubmit((fields) => {
           create.mutate(fields);
-        }, focusMistake(form))}
+        }, focusMistake)}
       >
         <UnsavedChanges isDirty={() => form.isDirty()} />
         <Stack maw={720} gap="md">

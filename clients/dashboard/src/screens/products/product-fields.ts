@@ -59,6 +59,13 @@ export function fieldsOf(product: Schemas['Product']): ProductFields {
   };
 }
 
+/** The fields with amounts as those of a present product are written: `5` is `5.00`. */
+export function written(fields: ProductFields, currency: string): ProductFields {
+  const write = (typed: string): string => writeAmount(readAmount(typed, currency) ?? 0, currency);
+  const modifiers = fields.modifiers.map((modifier) => ({ ...modifier, price: write(modifier.price) }));
+  return { ...fields, price: write(fields.price), modifiers };
+}
+
 /** The fields as the API takes them, with `null` for what is empty. */
 export function bodyOf(
   fields: ProductFields,

@@ -18,7 +18,7 @@ import { UnsavedChanges } from '../../shared/unsaved-changes.tsx';
 import { useLocations } from '../../shared/use-locations.ts';
 import { useSave } from '../../shared/use-save.tsx';
 import { versioned, type Versioned } from '../../shared/versioned.ts';
-import { bodyOf, fieldAt, fieldsOf, validateFields, type ProductFields } from './product-fields.ts';
+import { bodyOf, fieldAt, fieldsOf, validateFields, written, type ProductFields } from './product-fields.ts';
 import { ProductInputs } from './product-inputs.tsx';
 import { ProductStatus } from './product-status.tsx';
 import { productsKey, storeProduct } from './queries.ts';
@@ -114,7 +114,12 @@ function ProductForm({ initial, canWrite }: { initial: Versioned<Schemas['Produc
     },
   });
   return (
-    <form noValidate onSubmit={form.onSubmit(save, focusMistake(form))}>
+    <form
+      noValidate
+      onSubmit={form.onSubmit((fields) => {
+        save(written(fields, currency));
+      }, focusMistake)}
+    >
       <UnsavedChanges isDirty={() => form.isDirty()} />
       {dialog}
       <Stack maw={720} gap="lg">

@@ -1,6 +1,8 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { NotFoundError, type Schemas } from 'prompt-gateway-client';
 import { gateway } from '../../app/gateway.ts';
+import { every, liveStatistics } from '../../app/query-client.ts';
+import { useScope } from '../../app/session-context.ts';
 import { useList, type ListState } from '../../shared/use-list.ts';
 import { versioned, type Versioned } from '../../shared/versioned.ts';
 
@@ -14,6 +16,7 @@ export type LabelMove = Schemas['LabelMovePage']['data'][number];
 export const promptKeys = {
   lists: ['prompts', 'list'] as const,
   list: (q: string) => ['prompts', 'list', q] as const,
+  deletion: (id: string) => ['prompts', 'of', id, 'deletion'] as const,
   prompt: (id: string) => ['prompts', 'of', id, 'prompt'] as const,
   versions: (id: string) => ['prompts', 'of', id, 'versions'] as const,
   version: (id: string, version: number) => ['prompts', 'of', id, 'version', version] as const,
@@ -36,11 +39,28 @@ export function usePromptList(q: string): ListState<Schemas['Prompt']> {
   });
 }
 
+/** What calls of the last day cost, by prompt; undefined for a key that may not see it. */
+export function usePromptUsage(): ReadonlyMap<string, Schemas['CostSums']> | undefined {
+  const isAllowed = useScope('invocations:read');
+  const { data } = useQuery({
+    queryKey: ['prompts', 'usage'],
+    queryFn: async ({ signal }) => {
+      const since = new Date(Date.now() - 86_400_000).toISOString();
+      const { groups } = await gateway.costs.get({ by: 'prompt', since }, { signal });
+      return new Map(groups.flatMap(({ prompt_id, sums }) => (prompt_id === undefined ? [] : [[prompt_id, sums]])));
+    },
+    enabled: isAllowed,
+    staleTime: 60_000,
+  });
+  return isAllowed ? data : undefined;
+}
+
 /** One prompt by id or slug. */
-export function usePrompt(id: string): UseQueryResult<StoredPrompt> {
+export function usePrompt(id: string, isEnabled = true): UseQueryResult<StoredPrompt> {
   return useQuery({
     queryKey: promptKeys.prompt(id),
     queryFn: ({ signal }) => versioned(gateway.prompts.get(id, { signal })),
+    enabled: isEnabled,
   });
 }
 
@@ -116,12 +136,15 @@ export function useTestRuns(id: string): ListState<Schemas['TestRun']> {
   });
 }
 
+/** The end of a test run is shown at once to those who wait for it. */
+const whileRunning = every(500, 10_000);
+
 /** One test run, again every half second while it is running. */
 export function useTestRun(runId: string): UseQueryResult<Schemas['TestRun']> {
   return useQuery({
     queryKey: promptKeys.testRun(runId),
     queryFn: ({ signal }) => gateway.testRuns.get(runId, { signal }),
-    refetchInterval: ({ state }) => (state.error === null && state.data?.status === 'running' ? 500 : false),
+    refetchInterval: (query) => query.state.data?.status === 'running' && whileRunning.refetchInterval(query),
   });
 }
 
@@ -139,10 +162,10 @@ export function useTestResults(runId: string, isDone: boolean): UseQueryResult<S
 export function usePromptStatistics(
   id: string,
   span: 'hour' | 'day',
-): UseQueryResult<Awaited<ReturnType<typeof gateway.prompts.getStatistics>>> {
+): UseQueryResult<Awaited<ReturnType<typeof gateway.prompts.getStatistics>>, unknown> {
   return useQuery({
     queryKey: promptKeys.statistics(id, span),
     queryFn: ({ signal }) => gateway.prompts.getStatistics(id, { span }, { signal }),
-    refetchInterval: ({ state }) => (state.error === null ? 10_000 : false),
+    ...liveStatistics,
   });
 }

@@ -20,7 +20,13 @@ export const promptsRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/prompts/new',
+    validateSearch: searchOf({ from: 'text' }),
     component: lazyRouteComponent(() => import('./editor/new-prompt-screen.tsx'), 'NewPromptScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/prompts/import',
+    component: lazyRouteComponent(() => import('./transfer/import-screen.tsx'), 'ImportScreen'),
   }),
   promptRoute.addChildren([
     createRoute({

@@ -121,10 +121,13 @@ export const apiKeys: Texts['apiKeys'] = {
     'integrations:read': 'Integrationen und Zustellungen lesen, ohne Signaturschlüssel',
     'integrations:manage': 'Integrationen erstellen und ändern; erneut senden, Replays, Signaturschlüssel wechseln',
     'invocations:read': 'Das Protokoll der Aufrufe und Kosten lesen',
+    'invocations:content': 'Den Inhalt von Aufrufen lesen und löschen',
     'keys:manage': 'API-Schlüssel auflisten, erstellen, ändern und widerrufen',
     'audit:read': 'Das Änderungsprotokoll lesen: wer was geändert hat',
     'metrics:read': 'Metriken und Statistiken lesen',
     'prices:read': 'Preise von Modellen lesen',
     'prices:write': 'Eigene Preise von Modellen festlegen und löschen',
+    'budgets:read': 'Budgets lesen, und was davon ausgegeben ist',
+    'budgets:write': 'Budgets festlegen und löschen',
   },
 };

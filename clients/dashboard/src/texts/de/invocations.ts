@@ -16,6 +16,8 @@ export const invocations: Texts['invocations'] = {
   },
   filters: {
     problem: 'Problem',
+    version: 'Version',
+    label: 'Label',
     provider: 'Anbieter',
     tag: 'Tag',
   },
@@ -50,6 +52,27 @@ export const invocations: Texts['invocations'] = {
     playground: 'Prompt im Playground öffnen',
     withFirst: (all, first) => `${all}, erster Inhalt nach ${first}`,
   },
+  feedback: {
+    title: 'Bewertungen',
+    score: (score) => `Bewertung ${score}`,
+  },
+  content: {
+    title: 'Inhalt',
+    recorded:
+      'Die Texte von Anfrage und Antwort sind verschlüsselt gespeichert. Jedes Lesen steht im Änderungsprotokoll.',
+    notKept: 'Die Texte von Anfrage und Antwort sind nicht gespeichert.',
+    missingScope:
+      'Die Texte von Anfrage und Antwort sind gespeichert. Um sie zu lesen, braucht der Schlüssel das Recht invocations:content.',
+    truncated: 'Die Texte waren zu lang, deshalb sind Teile davon nicht gespeichert.',
+    answer: 'Antwort',
+    request: 'Parameter der Anfrage',
+    read: 'Inhalt lesen',
+    erase: 'Inhalt und Tags löschen',
+    eraseTitle: 'Inhalt und Tags löschen?',
+    eraseText:
+      'Die Texte, die Tags und die Kommentare der Bewertungen werden endgültig gelöscht. Die Anfragen und ihre Kosten bleiben.',
+    erased: 'Gelöscht',
+  },
   notices: {
     joined: 'Dieselbe Anfrage lief bereits, und ihr Aufruf wurde geteilt. Er steht im Eintrag von',
     interrupted:
@@ -58,7 +81,10 @@ export const invocations: Texts['invocations'] = {
   call: {
     after: (time) => `begann nach ${time}`,
     took: (time) => `dauerte ${time}`,
-    partial: 'brach ab, der Anbieter kann also mehr berechnen',
+    sources: {
+      ceiling: 'zählt mit dem, was höchstens berechnet werden kann',
+      estimated: 'geschätzt, weil der Anbieter keine Zahlen genannt hat',
+    },
     answeredBy: (model) => `beantwortet von ${model}`,
     answerId: 'Antwort-ID',
   },

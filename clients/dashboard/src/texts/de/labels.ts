@@ -35,6 +35,12 @@ export const labels: Texts['labels'] = {
     moveSubmit: (name, version) => `${name} auf v${version} verschieben`,
     done: (name, version) => `${name} nennt jetzt Version ${version}.`,
   },
+  cannotRun: {
+    noProvider: (version) =>
+      `Version ${version} hat keinen Anbieter. Aufrufe über dieses Label schlagen fehl, wenn sie nicht selbst einen nennen.`,
+    notConfigured: (version, provider) =>
+      `Version ${version} läuft auf ${provider}. Dieser Anbieter ist nicht konfiguriert: Aufrufe über dieses Label schlagen fehl, bis der Betreiber ihn einrichtet.`,
+  },
   meanwhile: {
     title: 'Inzwischen geändert',
     moved: (name, version, by) => `${by} hat ${name} auf Version ${version} verschoben.`,

@@ -17,6 +17,7 @@ export const prompts: Texts['prompts'] = {
     title: 'Prompts',
     description: 'Vorlagen, die Ihre Anwendungen per Name aufrufen, mit einer Version für jede Änderung.',
     create: 'Neuer Prompt',
+    import: 'Importieren',
     search: 'Suche',
     searchPlaceholder: 'Name, Slug oder Beschreibung',
     columns: {
@@ -24,8 +25,11 @@ export const prompts: Texts['prompts'] = {
       model: 'Anbieter und Modell',
       version: 'Version',
       labels: 'Labels',
+      usage: 'Letzte 24 Stunden',
+      failures: 'Fehler',
       updated: 'Geändert',
     },
+    calls: (count) => (count === '1' ? '1 Aufruf' : `${count} Aufrufe`),
     emptyTitle: 'Noch keine Prompts',
     emptyText:
       'Ein Prompt ist eine Liste von Nachrichten mit Platzhaltern. Erstellen Sie einen, probieren Sie ihn hier aus und rufen Sie ihn dann über seinen Slug auf.',
@@ -35,6 +39,7 @@ export const prompts: Texts['prompts'] = {
     description: 'Er wird als Version 1 gespeichert. Jede spätere Änderung des Inhalts erzeugt eine neue Version.',
     hint: 'Noch nicht gespeichert',
     submit: 'Prompt erstellen',
+    copyOf: (name) => `${name} (Kopie)`,
   },
   workspace: {
     version: (version) => `v${version}`,
@@ -42,6 +47,7 @@ export const prompts: Texts['prompts'] = {
     slug: 'Slug',
     more: 'Weitere Aktionen',
     delete: 'Prompt löschen',
+    duplicate: 'Prompt duplizieren',
     navigation: 'Bereiche dieses Prompts',
     tabs: {
       editor: 'Editor',
@@ -72,6 +78,15 @@ export const prompts: Texts['prompts'] = {
     model: 'Anbieter und Modell',
     modelDescription: 'Womit Aufrufe laufen, wenn sie nichts anderes verlangen.',
     noProvider: 'Keiner',
+    invocationContent: 'Texte im Protokoll der Aufrufe',
+    invocationContentDescription:
+      'Von welchen Aufrufen die Texte von Anfrage und Antwort aufgehoben werden, verschlüsselt und für einige Tage. Ein Prompt kann weniger aufheben als der Dienst (INVOCATION_CONTENT), nie mehr.',
+    invocationContentChoices: {
+      '': 'Wie der Dienst eingestellt ist',
+      off: 'Keine aufheben',
+      errors: 'Nur von Aufrufen, die fehlschlagen',
+      all: 'Von allen Aufrufen, wenn der Dienst sie aufhebt',
+    },
     testSettings: 'Testeinstellungen',
     testSettingsDescription:
       'Beliebiges JSON für Ihre eigenen Werkzeuge. Der Dienst speichert es und wertet es nicht aus.',
@@ -105,6 +120,7 @@ export const prompts: Texts['prompts'] = {
       target: 'Anbieter und Modell',
       generation: 'Generierung',
       testSettings: 'Testeinstellungen',
+      invocationContent: 'Texte im Protokoll der Aufrufe',
     },
   },
   messages: {
@@ -229,6 +245,8 @@ export const prompts: Texts['prompts'] = {
     'Selection deleted': 'Auswahl gelöscht',
   },
   longText: {
+    raw: 'Als reinen Text zeigen',
+    formatted: 'Formatiert zeigen',
     empty: 'Kein Text',
     more: (rest) => `Mehr anzeigen (noch ${rest} Zeichen)`,
   },
@@ -301,6 +319,12 @@ export const prompts: Texts['prompts'] = {
     asCode: 'Dieser Aufruf als Code',
     curl: 'curl',
     typeScript: 'TypeScript',
+    python: 'Python (openai)',
+    addOther: 'Mit einem weiteren Modell vergleichen',
+    other: (position) => `Modell ${position}`,
+    removeOther: (position) => `Modell ${position} entfernen`,
+    asTestRun: 'Als Testlauf',
+    use: 'In den Prompt übernehmen',
     keyHint: 'Setzen Sie PROMPT_GATEWAY_API_KEY auf einen API-Schlüssel mit der Berechtigung prompts:invoke.',
   },
   testRuns: {
@@ -309,6 +333,9 @@ export const prompts: Texts['prompts'] = {
     chooseProvider: 'Anbieter wählen',
     addTarget: 'Ziel hinzufügen',
     addAll: (count) => `Alle ${count} konfigurierten Anbieter hinzufügen`,
+    sets: 'Gemerkte Ziele',
+    keepSet: 'Diese Ziele merken',
+    forgetSet: 'Diese Ziele vergessen',
     removeTarget: (position) => `Ziel ${position} entfernen`,
     start: (count) => (count === 1 ? 'Auf 1 Ziel ausführen' : `Auf ${count} Zielen ausführen`),
     past: 'Testläufe',
@@ -392,6 +419,15 @@ export const prompts: Texts['prompts'] = {
       output_tokens: 'Ausgabe-Tokens',
       without_usage: 'Tokens unbekannt',
       latency: 'Mittlere Latenz',
+    },
+    users: {
+      title: 'Wer diesen Prompt benutzt',
+      span: 'Zeitraum nach API-Schlüssel',
+      spans: { day: 'Letzter Tag', week: 'Letzte Woche' },
+      key: 'API-Schlüssel',
+      calls: 'Anfragen an Anbieter',
+      cost: 'Kosten',
+      empty: 'In diesem Zeitraum hat kein API-Schlüssel diesen Prompt benutzt. Antworten aus dem Cache zählen nicht.',
     },
     emptyTitle: 'Keine Aufrufe in diesem Zeitraum',
     emptyText:

@@ -25,6 +25,53 @@ export const shared: Texts['shared'] = {
     sessionEnded: 'Ihre Sitzung war beendet',
     sessionEndedDetail: 'Nichts wurde geändert. Melden Sie sich an und versuchen Sie es erneut.',
     fields: 'Fehler in den Eingaben',
+    known: {
+      'provider-failed': {
+        title: 'Der Anbieter ist ausgefallen',
+        detail: 'Der Anbieter hat den Aufruf nicht beantwortet oder mit einem Fehler abgelehnt.',
+      },
+      'provider-timeout': {
+        title: 'Der Anbieter hat nicht rechtzeitig geantwortet',
+        detail: 'Die Antwort kam nicht vor Ablauf der Frist.',
+      },
+      'provider-refused-credentials': {
+        title: 'Der Anbieter hat die Zugangsdaten abgelehnt',
+        detail: 'Der Betreiber des Dienstes muss den Schlüssel dieses Anbieters prüfen.',
+      },
+      'provider-rate-limited': {
+        title: 'Anfragelimit des Anbieters erreicht',
+        detail: 'Der Anbieter begrenzt, wie viele Anfragen er in einer Zeit annimmt.',
+      },
+      'provider-bad-answer': {
+        title: 'Ungültige Antwort des Anbieters',
+        detail: 'Der Dienst kann die Antwort nicht verwenden.',
+      },
+      'provider-not-configured': {
+        title: 'Der Anbieter ist nicht konfiguriert',
+        detail: 'Der Betreiber des Dienstes muss diesen Anbieter erst einrichten.',
+      },
+      'no-provider-selected': {
+        title: 'Kein Anbieter gewählt',
+        detail: 'Weder der Prompt noch der Aufruf nennt einen Anbieter.',
+      },
+      'rate-limited': { title: 'Zu viele Anfragen', detail: 'Warten Sie kurz und versuchen Sie es dann erneut.' },
+      'database-unavailable': {
+        title: 'Die Datenbank ist nicht erreichbar',
+        detail: 'Versuchen Sie es gleich noch einmal.',
+      },
+      'storage-unavailable': {
+        title: 'Der Objektspeicher ist nicht erreichbar',
+        detail: 'Versuchen Sie es gleich noch einmal.',
+      },
+      'order-not-found': { title: 'Bestellung nicht gefunden', detail: 'Keine Bestellung hat diese ID.' },
+      'delivery-not-found': { title: 'Zustellung nicht gefunden', detail: 'Keine Zustellung hat diese ID.' },
+      'integration-not-found': { title: 'Integration nicht gefunden', detail: 'Keine Integration hat diese ID.' },
+      'prompt-not-found': { title: 'Prompt nicht gefunden', detail: 'Kein Prompt hat diese ID oder diesen Slug.' },
+      'product-not-found': { title: 'Produkt nicht gefunden', detail: 'Kein Produkt hat diese ID.' },
+      'location-not-found': { title: 'Standort nicht gefunden', detail: 'Kein Standort hat diese ID.' },
+      'test-run-not-found': { title: 'Testlauf nicht gefunden', detail: 'Kein Testlauf hat diese ID.' },
+      'internal-error': { title: 'Interner Fehler', detail: 'Im Dienst ist ein Fehler aufgetreten.' },
+    },
     providerSays: 'Der Anbieter sagt:',
     mayHaveBeenApplied:
       'Die Änderung wurde vielleicht schon ausgeführt. Prüfen Sie das, bevor Sie es erneut versuchen.',
@@ -41,6 +88,7 @@ export const shared: Texts['shared'] = {
     searchedSince: (time) => `Durchsucht bis ${time}`,
     loadingMore: 'Mehr wird geladen',
     actions: 'Aktionen',
+    sort: 'Sortieren',
   },
   filters: {
     label: 'Filter',
@@ -56,7 +104,8 @@ export const shared: Texts['shared'] = {
   conflict: {
     title: 'Inzwischen geändert',
     explanation:
-      'Jemand hat dies geändert, während Sie es bearbeitet haben. Wählen Sie, welche Fassung gelten soll. Nur abweichende Felder werden gezeigt.',
+      'Jemand hat dieselben Felder geändert, während Sie sie bearbeitet haben. Wählen Sie, welche Werte gelten sollen. Was nur einer von Ihnen geändert hat, bleibt erhalten.',
+    merged: 'Gespeichert, zusammen mit dem, was jemand anders inzwischen geändert hat.',
     field: 'Feld',
     mine: 'Ihre Fassung',
     theirs: 'Aktuelle Fassung',

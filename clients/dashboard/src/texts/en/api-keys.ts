@@ -112,10 +112,13 @@ export const apiKeys = {
     'integrations:read': 'Read integrations and deliveries, without secrets',
     'integrations:manage': 'Create and change integrations; resend, replay, rotate secrets',
     'invocations:read': 'Read the invocation log and costs',
+    'invocations:content': 'Read and erase the content of invocations',
     'keys:manage': 'List, create, change and revoke API keys',
     'audit:read': 'Read the audit log: who changed what',
     'metrics:read': 'Read metrics and statistics',
     'prices:read': 'Read prices of models',
     'prices:write': 'Set and delete your own prices of models',
+    'budgets:read': 'Read budgets, and what is spent of them',
+    'budgets:write': 'Set and delete budgets',
   },
 };

@@ -13,6 +13,8 @@ export const invocations = {
   },
   filters: {
     problem: 'Problem',
+    version: 'Version',
+    label: 'Label',
     provider: 'Provider',
     tag: 'Tag',
   },
@@ -47,6 +49,25 @@ export const invocations = {
     playground: 'Open the prompt in the playground',
     withFirst: (all: string, first: string) => `${all}, first content after ${first}`,
   },
+  feedback: {
+    title: 'Feedback',
+    score: (score: string) => `Score ${score}`,
+  },
+  content: {
+    title: 'Content',
+    recorded: 'The texts of request and answer are kept, encrypted. Each reading is recorded in the audit log.',
+    notKept: 'The texts of request and answer are not kept.',
+    missingScope:
+      'The texts of request and answer are kept. Reading them needs a key with the scope invocations:content.',
+    truncated: 'The texts were too long, so parts of them are not kept.',
+    answer: 'Answer',
+    request: 'Parameters of the request',
+    read: 'Read content',
+    erase: 'Erase content and tags',
+    eraseTitle: 'Erase content and tags?',
+    eraseText: 'The texts, the tags and the comments of feedback are erased for ever. The calls and their costs stay.',
+    erased: 'Erased',
+  },
   notices: {
     joined: 'The same request was in progress, and its call was shared. It is in the record of',
     interrupted: 'The process ended before this invocation did. What the provider answered and charged is not known.',
@@ -54,7 +75,10 @@ export const invocations = {
   call: {
     after: (time: string) => `began after ${time}`,
     took: (time: string) => `took ${time}`,
-    partial: 'broke off, so the provider may charge for more',
+    sources: {
+      ceiling: 'counts as the most that it can cost',
+      estimated: 'estimated, because the provider gave no numbers',
+    } as Readonly<Record<string, string>>,
     answeredBy: (model: string) => `answered by ${model}`,
     answerId: 'Answer ID',
   },

@@ -33,6 +33,12 @@ export const labels = {
     moveSubmit: (name: string, version: number) => `Move ${name} to v${version}`,
     done: (name: string, version: number) => `${name} names version ${version} now.`,
   },
+  cannotRun: {
+    noProvider: (version: number) =>
+      `Version ${version} has no provider. Invocations by this label fail, unless they name one themselves.`,
+    notConfigured: (version: number, provider: string) =>
+      `Version ${version} runs on ${provider}, which is not configured. Invocations by this label fail until the operator configures it.`,
+  },
   meanwhile: {
     title: 'Changed in the meantime',
     moved: (name: string, version: number, by: string) => `${by} has moved ${name} to version ${version}.`,

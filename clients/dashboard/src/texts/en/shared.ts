@@ -23,6 +23,8 @@ export const shared = {
     sessionEnded: 'Your session had ended',
     sessionEndedDetail: 'Nothing was changed. Sign in, then try again.',
     fields: 'Mistakes',
+    /** By type, without its prefix. In English the service says it itself. */
+    known: {} as Readonly<Record<string, { readonly title: string; readonly detail?: string }>>,
     providerSays: 'The provider says:',
     mayHaveBeenApplied: 'The change may have been applied. Check before you try again.',
   },
@@ -37,6 +39,7 @@ export const shared = {
     searchedSince: (time: string) => `Searched back to ${time}`,
     loadingMore: 'Loading more',
     actions: 'Actions',
+    sort: 'Sort',
   },
   filters: {
     label: 'Filters',
@@ -52,7 +55,8 @@ export const shared = {
   conflict: {
     title: 'Changed in the meantime',
     explanation:
-      'Someone changed this while you were editing it. Choose which version to keep. Only fields that differ are shown.',
+      'Someone changed the same fields while you were editing them. Choose which values to keep. What only one of you changed is kept.',
+    merged: 'Saved together with what someone else changed in the meantime.',
     field: 'Field',
     mine: 'Your version',
     theirs: 'Current version',

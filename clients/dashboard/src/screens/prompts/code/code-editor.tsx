@@ -4,11 +4,12 @@ import { json } from '@codemirror/lang-json';
 import { bracketMatching } from '@codemirror/language';
 import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightSpecialChars, keymap, placeholder } from '@codemirror/view';
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useLayoutEffect, useRef, type ReactNode } from 'react';
 import { useTexts } from '../../../shared/texts.tsx';
 import { codeLook, unchangedLineEnds } from './code-theme.ts';
 import classes from './code-editor.module.css';
-import { setVariables, templateLanguage, type KnownVariable, type TemplateHints } from './template-language.ts';
+import { setVariables, templateLanguage } from './template-language.ts';
+import type { KnownVariable, TemplateHints } from './template-marks.ts';
 
 /** What every editor of code takes. */
 interface CommonProps {
@@ -23,6 +24,12 @@ interface CommonProps {
   readonly isReadOnly?: boolean | undefined;
 }
 
+/** A selection, in UTF-16 code units. */
+export interface Caret {
+  readonly anchor: number;
+  readonly head: number;
+}
+
 export type CodeEditorProps = CommonProps &
   (
     | { readonly language: 'json' }
@@ -32,8 +39,11 @@ export type CodeEditorProps = CommonProps &
 /** Mod-Enter is the page's: it runs the prompt. */
 const editing = defaultKeymap.filter(({ key }) => key !== 'Mod-Enter');
 
-/** A text field with CodeMirror. Tab leaves it, as it leaves any other field. */
-export function CodeEditor(props: CodeEditorProps): ReactNode {
+/**
+ * A text field with CodeMirror. Tab leaves it, as it leaves any other field.
+ * @param caret where to go on, with the focus; undefined: the focus is elsewhere
+ */
+export function CodeEditor({ caret, ...props }: CodeEditorProps & { caret?: Caret | undefined }): ReactNode {
   const { label, value, onChange, invalid = false, describedBy, language } = props;
   const { codePhrases: phrases } = useTexts().prompts;
   const parent = useRef<HTMLDivElement>(null);
@@ -41,12 +51,13 @@ export function CodeEditor(props: CodeEditorProps): ReactNode {
   /** The text that the editor and the page agree on. */
   const agreed = useRef(value);
   const latest = useRef({ props, onChange, phrases });
+  const start = useRef(caret);
   useEffect(() => {
     latest.current = { props, onChange, phrases };
   });
   const variables = language === 'template' ? props.variables : undefined;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (parent.current === null) return;
     const first = latest.current.props;
     agreed.current = first.value;
@@ -75,6 +86,12 @@ export function CodeEditor(props: CodeEditorProps): ReactNode {
       }),
     });
     view.current = editor;
+    if (start.current !== undefined) {
+      const { length } = editor.state.doc;
+      const { anchor, head } = start.current;
+      editor.dispatch({ selection: { anchor: Math.min(anchor, length), head: Math.min(head, length) } });
+      editor.focus();
+    }
     return () => {
       editor.destroy();
       view.current = undefined;

@@ -1,33 +1,54 @@
-import { lazy, Suspense, type ReactNode } from 'react';
-import type { CodeEditorProps } from './code-editor.tsx';
+import { lazy, Suspense, useRef, useState, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
+import type { Caret, CodeEditorProps } from './code-editor.tsx';
 import classes from './code-editor.module.css';
 import type { ContentDiffProps } from './content-diff.tsx';
+import { StillEditor } from './still-editor.tsx';
 
-const LoadedEditor = lazy(() => import('./code-editor.tsx').then(({ CodeEditor }) => ({ default: CodeEditor })));
+const loadEditor = () => import('./code-editor.tsx');
 const LoadedDiff = lazy(() => import('./content-diff.tsx').then(({ ContentDiff }) => ({ default: ContentDiff })));
 
-/** The editor; its text stands there while the editor is being loaded. */
+type Loaded = Pick<Awaited<ReturnType<typeof loadEditor>>, 'CodeEditor'> & { readonly caret: Caret | undefined };
+
+/**
+ * The editor. It is large, and most texts are only read, so it is loaded when someone begins to edit; until then its
+ * text can be edited as a plain one.
+ */
 export function CodeEditor(props: CodeEditorProps): ReactNode {
+  const [loaded, setLoaded] = useState<Loaded>();
+  const isLoading = useRef(false);
+  if (loaded !== undefined) return <loaded.CodeEditor {...props} caret={loaded.caret} />;
   return (
-    <Suspense fallback={<Waiting text={props.value} />}>
-      <LoadedEditor {...props} />
-    </Suspense>
+    <StillEditor
+      {...props}
+      onPoint={() => {
+        void loadEditor();
+      }}
+      onBegin={(findCaret) => {
+        if (isLoading.current) return;
+        isLoading.current = true;
+        void loadEditor().then(({ CodeEditor: Editor }) => {
+          // At once, so that no key is lost between the two.
+          flushSync(() => {
+            setLoaded({ CodeEditor: Editor, caret: findCaret() });
+          });
+        });
+      }}
+    />
   );
 }
 
 /** Two texts side by side with their differences; the newer one while that is being loaded. */
 export function ContentDiff(props: ContentDiffProps): ReactNode {
   return (
-    <Suspense fallback={<Waiting text={props.after.text} />}>
+    <Suspense
+      fallback={
+        <div className={classes.frame} aria-busy>
+          <div className={classes.still}>{props.after.text}</div>
+        </div>
+      }
+    >
       <LoadedDiff {...props} />
     </Suspense>
-  );
-}
-
-function Waiting({ text }: { text: string }): ReactNode {
-  return (
-    <div className={classes.frame} aria-busy>
-      <div className={classes.waiting}>{text}</div>
-    </div>
   );
 }

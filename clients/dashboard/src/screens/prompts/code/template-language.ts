@@ -13,24 +13,8 @@ import {
   type EditorView,
   type ViewUpdate,
 } from '@codemirror/view';
+import { hintOf, marksOf, type KnownVariable, type TemplateHints } from './template-marks.ts';
 import { templateRanges, type TemplateRange } from './template-ranges.ts';
-
-/** What a template editor knows of a variable. */
-export interface KnownVariable {
-  readonly name: string;
-  readonly isDeclared: boolean;
-  /** Shown beside the name: its default, that it is required, or its purpose. */
-  readonly detail: string;
-}
-
-/** Texts that the editor shows on hover. */
-export interface TemplateHints {
-  readonly undeclared: (name: string) => string;
-  readonly undeclaredWithDefault: (name: string) => string;
-  readonly declared: (name: string, detail: string) => string;
-  readonly stray: string;
-  readonly escape: string;
-}
 
 /** Gives an editor other variables. */
 export const setVariables = StateEffect.define<readonly KnownVariable[]>();
@@ -49,28 +33,9 @@ const rangesField = StateField.define<readonly TemplateRange[]>({
   update: (ranges, { docChanged, state }) => (docChanged ? templateRanges(state.doc.toString()) : ranges),
 });
 
-/** Whether a placeholder has a value in every case: it is declared, or brings a default. */
-type Standing = 'declared' | 'defaulted' | 'unknown';
-
-function standingOf(range: TemplateRange & { kind: 'placeholder' }, declared: ReadonlySet<string>): Standing {
-  if (declared.has(range.name)) return 'declared';
-  return range.defaultFrom === undefined ? 'unknown' : 'defaulted';
-}
-
 function declaredNames(state: EditorState): Set<string> {
   return new Set(state.field(variablesField).flatMap(({ name, isDeclared }) => (isDeclared ? [name] : [])));
 }
-
-const mark = (name: string): Decoration => Decoration.mark({ class: name });
-const marks = {
-  brace: mark('tpl-brace'),
-  declared: mark('tpl-name'),
-  defaulted: mark('tpl-name tpl-defaulted'),
-  unknown: mark('tpl-name tpl-unknown'),
-  default: mark('tpl-default'),
-  escape: mark('tpl-escape'),
-  stray: mark('tpl-stray'),
-};
 
 /** Marks what is in view; a template of a megabyte has many ranges. */
 function decorate(view: EditorView): DecorationSet {
@@ -88,17 +53,7 @@ function decorate(view: EditorView): DecorationSet {
 }
 
 function decorationsOf(range: TemplateRange, declared: ReadonlySet<string>): Range<Decoration>[] {
-  if (range.kind !== 'placeholder') return [marks[range.kind].range(range.from, range.to)];
-  const { from, to, nameFrom, name, defaultFrom } = range;
-  const nameTo = nameFrom + name.length;
-  return [
-    marks.brace.range(from, nameFrom),
-    marks[standingOf(range, declared)].range(nameFrom, nameTo),
-    marks.brace.range(nameTo, defaultFrom ?? to),
-    ...(defaultFrom === undefined
-      ? []
-      : [...(to - 2 > defaultFrom ? [marks.default.range(defaultFrom, to - 2)] : []), marks.brace.range(to - 2, to)]),
-  ];
+  return marksOf(range, declared).map(({ from, to, name }) => Decoration.mark({ class: name }).range(from, to));
 }
 
 /** Index of the first range that ends after this position; ranges are sorted and do not overlap. */
@@ -166,22 +121,9 @@ function hints(texts: TemplateHints): Extension {
     if (range === undefined || range.from > position) return null;
     const dom = document.createElement('div');
     dom.className = 'cm-hint';
-    dom.textContent = hintOf(range, view.state, texts);
+    dom.textContent = hintOf(range, view.state.field(variablesField), texts);
     return { pos: range.from, end: range.to, above: true, create: () => ({ dom }) };
   });
-}
-
-function hintOf(range: TemplateRange, state: EditorState, texts: TemplateHints): string {
-  if (range.kind !== 'placeholder') return texts[range.kind];
-  const variable = state.field(variablesField).find(({ name }) => name === range.name);
-  switch (standingOf(range, declaredNames(state))) {
-    case 'declared':
-      return texts.declared(range.name, variable?.detail ?? '');
-    case 'defaulted':
-      return texts.undeclaredWithDefault(range.name);
-    case 'unknown':
-      return texts.undeclared(range.name);
-  }
 }
 
 /** The language of prompts for CodeMirror: marks placeholders, completes names, explains on hover. */

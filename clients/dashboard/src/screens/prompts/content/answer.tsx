@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { JsonView } from '../../../shared/json-view.tsx';
 import type { Tone } from '../../../shared/status-badge.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
-import { LongText } from './long-text.tsx';
+import { AnswerText } from './answer-text.tsx';
 
 type Result = Schemas['InvocationResult'];
 
@@ -27,7 +27,7 @@ export function Answer({
   return (
     <>
       {object === undefined ? (
-        (text !== '' || toolCalls.length === 0) && <LongText text={text} label={label} isGrowing={isGrowing} />
+        (text !== '' || toolCalls.length === 0) && <AnswerText text={text} label={label} isGrowing={isGrowing} />
       ) : (
         <JsonView value={object} label={label} />
       )}

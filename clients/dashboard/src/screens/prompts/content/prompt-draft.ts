@@ -52,6 +52,8 @@ export interface PromptDraft extends ContentDraft {
   readonly description: string;
   /** JSON text; blank: none. */
   readonly testSettings: string;
+  /** Of which invocations the content is kept; empty: as the service is set. */
+  readonly invocationContent: string;
 }
 
 /** What is wrong with a draft, by the place where it is shown. */
@@ -95,6 +97,7 @@ export function emptyDraft(): PromptDraft {
     provider: '',
     model: '',
     testSettings: '',
+    invocationContent: '',
     generation: generationDraftOf({}),
   };
 }
@@ -102,8 +105,9 @@ export function emptyDraft(): PromptDraft {
 /** The draft that changes nothing of this prompt. */
 export function draftOf(prompt: Prompt): PromptDraft {
   const { name, slug, description = '', test_settings: settings = null } = prompt;
+  const { invocation_content: invocationContent = '' } = prompt;
   const testSettings = settings === null ? '' : JSON.stringify(settings, null, 2);
-  return { name, slug, description, testSettings, ...contentDraftOf(prompt) };
+  return { name, slug, description, testSettings, invocationContent, ...contentDraftOf(prompt) };
 }
 
 /** The content of a prompt, or of one of its versions, as it is edited. */
@@ -190,7 +194,7 @@ function testSettingsValue(text: string): JsonValue {
 
 /** The body that creates the prompt. The draft has no mistakes. */
 export function createOf(draft: PromptDraft): Schemas['PromptCreate'] {
-  const { name, slug, description, messages, variables, strict, provider, model } = draft;
+  const { name, slug, description, messages, variables, strict, provider, model, invocationContent } = draft;
   return {
     name,
     ...(slug !== '' && { slug }),
@@ -206,6 +210,10 @@ export function createOf(draft: PromptDraft): Schemas['PromptCreate'] {
     ...(model !== '' && { selected_model: model }),
     ...(generationOf(draft.generation) as Pick<Schemas['PromptCreate'], keyof Generation>),
     test_settings: testSettingsValue(draft.testSettings),
+    // A later release can have stored another mode; it goes back as it came.
+    ...(invocationContent !== '' && {
+      invocation_content: invocationContent as NonNullable<Schemas['PromptCreate']['invocation_content']>,
+    }),
   };
 }
 
@@ -215,6 +223,7 @@ const emptied: Schemas['PromptUpdate'] = {
   variables: null,
   selected_provider: null,
   selected_model: null,
+  invocation_content: null,
   ...(cleared as object),
 };
 

@@ -48,6 +48,7 @@ export function TargetSelect({
         placeholder={placeholder}
         data={options}
         searchable
+        allowDeselect={false}
         clearable={!isReadOnly}
         readOnly={isReadOnly}
         value={value.provider === '' ? null : value.provider}

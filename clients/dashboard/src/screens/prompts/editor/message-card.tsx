@@ -2,7 +2,7 @@ import { ActionIcon, Group, NativeSelect, Paper, Tooltip } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconPhotoPlus, IconTrash } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import { useTexts } from '../../../shared/texts.tsx';
-import type { KnownVariable } from '../code/template-language.ts';
+import type { KnownVariable } from '../code/template-marks.ts';
 import { readImage } from '../content/image-url.ts';
 import { newPart, roles, type DraftMessage } from '../content/prompt-draft.ts';
 import classes from './message-card.module.css';

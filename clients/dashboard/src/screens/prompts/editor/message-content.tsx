@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { CodeBlock } from '../../../shared/code-block.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { CodeEditor } from '../code/lazy-code.tsx';
-import type { KnownVariable } from '../code/template-language.ts';
+import type { KnownVariable } from '../code/template-marks.ts';
 import { imageTypes, isShownImage, largestImage } from '../content/image-url.ts';
 import { ImageView } from '../content/image-view.tsx';
 import { newPart, type DraftMessage, type DraftPart } from '../content/prompt-draft.ts';

@@ -3,7 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { memo, useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { messagesInput } from '../../../generated/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
-import type { KnownVariable } from '../code/template-language.ts';
+import type { KnownVariable } from '../code/template-marks.ts';
 import { newMessage, type DraftMessage } from '../content/prompt-draft.ts';
 import { MessageCard } from './message-card.tsx';
 

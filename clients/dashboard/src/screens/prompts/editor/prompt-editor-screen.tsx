@@ -4,9 +4,10 @@ import { IconLock, IconUserEdit } from '@tabler/icons-react';
 import { useMemo, useState, type ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
 import { ConflictDialog } from '../../../shared/conflict-dialog.tsx';
+import { focusMistake } from '../../../shared/form-problem.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 import type { Texts } from '../../../texts/en.ts';
-import { draftOf, hasMistakes, mistakesOf, type PromptDraft } from '../content/prompt-draft.ts';
+import { hasMistakes, mistakesOf, type PromptDraft } from '../content/prompt-draft.ts';
 import { messagesText, variablesText, type ContentWords } from '../content/content-text.ts';
 import { generationText } from '../generation/sections.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
@@ -28,13 +29,14 @@ export function PromptEditorScreen(): ReactNode {
 
   const save = (): void => {
     setChecked(true);
+    if (isDirty && isWrong) focusMistake();
     if (isDirty && !isWrong && !saving.isSaving && canWrite) saving.save();
   };
   useHotkeys([['mod+S', save]], [], true);
 
   // A moved label changes the ETag, and nothing that is edited here.
   const isOutdated = stored.data.updated_at !== base.data.updated_at && isDirty && !saving.isSaving;
-  const theirs = saving.theirs?.data;
+  const { conflict } = saving;
   return (
     <>
       {!canWrite && (
@@ -71,7 +73,7 @@ export function PromptEditorScreen(): ReactNode {
           submit={texts.save}
           onSubmit={save}
           isPending={saving.isSaving}
-          error={saving.theirs === undefined ? saving.error : undefined}
+          error={conflict === undefined ? saving.error : undefined}
           note={{ value: saving.note, onChange: saving.setNote }}
           discard={texts.discard}
           onDiscard={() => {
@@ -82,9 +84,10 @@ export function PromptEditorScreen(): ReactNode {
       )}
       <ConflictDialog
         conflict={
-          theirs === undefined
-            ? undefined
-            : { mine: comparable(draft, prompts), theirs: comparable(draftOf(theirs), prompts) }
+          conflict && {
+            mine: comparable(conflict.mine, prompts),
+            theirs: comparable(conflict.theirs, prompts),
+          }
         }
         labels={texts.fields}
         isPending={saving.isSaving}
@@ -102,12 +105,14 @@ function comparable(
   draft: PromptDraft,
   { contentWords: words }: { contentWords: ContentWords },
 ): Record<keyof Texts['prompts']['editor']['fields'], string> {
-  const { name, slug, description, messages, variables, strict, provider, model, testSettings } = draft;
+  const { name, slug, description, messages, variables, strict, provider, model, testSettings, invocationContent } =
+    draft;
   return {
     name,
     slug,
     description,
     testSettings,
+    invocationContent,
     messages: messagesText(messages, words),
     variables: variablesText(variables, words),
     strict: strict ? words.yes : words.no,

@@ -1,4 +1,16 @@
-import { Alert, Button, Collapse, Group, List, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Collapse,
+  Group,
+  List,
+  NativeSelect,
+  Stack,
+  Switch,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconAlertTriangle, IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { contentWarnings, listVariables } from 'prompt-gateway-client/template';
@@ -6,7 +18,7 @@ import { useCallback, useDeferredValue, useId, useMemo, type ReactNode } from 'r
 import { promptDescription, promptName, slug } from '../../../generated/limits.ts';
 import { useTexts } from '../../../shared/texts.tsx';
 import { CodeEditor } from '../code/lazy-code.tsx';
-import type { KnownVariable } from '../code/template-language.ts';
+import type { KnownVariable } from '../code/template-marks.ts';
 import { Preview } from '../content/preview.tsx';
 import { definitionsOf, type DraftMistakes, type PromptDraft } from '../content/prompt-draft.ts';
 import { TargetSelect } from '../content/target-select.tsx';
@@ -164,6 +176,17 @@ export function PromptForm(props: PromptFormProps): ReactNode {
           mistakes={mistakes.generation}
           isChecked={isChecked}
           isReadOnly={isReadOnly}
+        />
+
+        <NativeSelect
+          label={texts.invocationContent}
+          description={texts.invocationContentDescription}
+          disabled={isReadOnly}
+          data={Object.entries(texts.invocationContentChoices).map(([value, label]) => ({ value, label }))}
+          value={draft.invocationContent}
+          onChange={(event) => {
+            setField('invocationContent', event.currentTarget.value);
+          }}
         />
 
         <TestSettings

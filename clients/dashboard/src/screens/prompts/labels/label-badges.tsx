@@ -10,7 +10,17 @@ const shownAtFirst = 3;
 /** The name of a label, or what it says of one. */
 export function LabelBadge({ children }: { children: string }): ReactNode {
   return (
-    <Badge variant="default" tt="none" radius="sm" leftSection={<IconTag size={12} aria-hidden />}>
+    <Badge
+      variant="default"
+      tt="none"
+      radius="sm"
+      h="auto"
+      mih={20}
+      maw="100%"
+      leftSection={<IconTag size={12} aria-hidden />}
+      // Names have up to 32 characters; a cut one can be mistaken for another.
+      styles={{ label: { overflow: 'visible', whiteSpace: 'normal', overflowWrap: 'anywhere' } }}
+    >
       {children}
     </Badge>
   );

@@ -1,4 +1,16 @@
-import { Autocomplete, Button, Group, Modal, NativeSelect, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
+import {
+  Alert,
+  Autocomplete,
+  Button,
+  Group,
+  Modal,
+  NativeSelect,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+} from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
 import { useState, type ReactNode } from 'react';
 import { gateway } from '../../../app/gateway.ts';
@@ -9,6 +21,7 @@ import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import { versionNumber, versionOptions } from '../content/version-options.ts';
 import { Comparison } from '../history/comparison.tsx';
+import { useProviders, useVersion } from '../prompt-queries.ts';
 import { OvertakenAlert } from './overtaken-alert.tsx';
 import { useLabelChange } from './use-label-change.ts';
 
@@ -70,6 +83,7 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
   });
   const from = change.current?.data.version;
   const isSame = from === version;
+  const cannotRun = useReasonNotToRun(promptId, version);
 
   return (
     <Stack
@@ -110,6 +124,11 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
         />
       </SimpleGrid>
       <OvertakenAlert name={name} change={change} />
+      {cannotRun !== undefined && (
+        <Alert color="yellow" icon={<IconAlertTriangle />}>
+          {cannotRun}
+        </Alert>
+      )}
       {change.isReading ? (
         <Skeleton h={160} />
       ) : (
@@ -148,4 +167,16 @@ function SetLabelForm({ promptId, newest, labels, target, onClose }: SetLabelPro
       </Group>
     </Stack>
   );
+}
+
+/** Why invocations of a version that name no provider themselves are refused, if they are. */
+function useReasonNotToRun(promptId: string, version: number): string | undefined {
+  const { cannotRun: texts } = useTexts().labels;
+  const { data: content } = useVersion(promptId, version);
+  const { data: providers } = useProviders();
+  if (content === undefined || providers === undefined) return undefined;
+  const { selected_provider: selected } = content;
+  if (selected === undefined) return texts.noProvider(version);
+  const isConfigured = providers.some(({ id, configured }) => id === selected && configured);
+  return isConfigured ? undefined : texts.notConfigured(version, selected);
 }

@@ -1,5 +1,5 @@
-import { Badge, Text } from '@mantine/core';
-import { IconMessageCode } from '@tabler/icons-react';
+import { Badge, Group, Text } from '@mantine/core';
+import { IconMessageCode, IconUpload } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
@@ -10,9 +10,10 @@ import { FilterBar, SearchFilter, useFilters } from '../../../shared/filters.tsx
 import { LinkButton } from '../../../shared/links.tsx';
 import { Page } from '../../../shared/page.tsx';
 import { RelativeTime } from '../../../shared/relative-time.tsx';
-import { useTexts } from '../../../shared/texts.tsx';
+import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { inOrder } from '../labels/label-badges.tsx';
-import { usePromptList } from '../prompt-queries.ts';
+import { usePromptList, usePromptUsage } from '../prompt-queries.ts';
+import { ExportButton } from '../transfer/export-button.tsx';
 import classes from './prompt-list.module.css';
 
 const route = getRouteApi('/prompts');
@@ -25,8 +26,20 @@ export function PromptListScreen(): ReactNode {
   const list = usePromptList(filters.values.q ?? '');
   const canWrite = useScope('prompts:write');
   const create = canWrite && <LinkButton to="/prompts/new">{texts.create}</LinkButton>;
+  const takeOver = canWrite && (
+    <LinkButton to="/prompts/import" variant="default" leftSection={<IconUpload size={16} />}>
+      {texts.import}
+    </LinkButton>
+  );
+  const actions = (
+    <>
+      {list.total !== 0 && <ExportButton />}
+      {takeOver}
+      {create}
+    </>
+  );
   return (
-    <Page title={texts.title} description={texts.description} actions={create}>
+    <Page title={texts.title} description={texts.description} actions={actions}>
       <FilterBar filters={filters}>
         <SearchFilter filters={filters} name="q" label={texts.search} placeholder={texts.searchPlaceholder} />
         <RowCount list={list} />
@@ -41,7 +54,17 @@ export function PromptListScreen(): ReactNode {
           filters.isActive ? (
             <EmptyState icon={IconMessageCode} title={shared.filters.noMatch} text={shared.filters.noMatchText} />
           ) : (
-            <EmptyState icon={IconMessageCode} title={texts.emptyTitle} text={texts.emptyText} action={create} />
+            <EmptyState
+              icon={IconMessageCode}
+              title={texts.emptyTitle}
+              text={texts.emptyText}
+              action={
+                <Group gap="xs" justify="center">
+                  {takeOver}
+                  {create}
+                </Group>
+              }
+            />
           )
         }
       />
@@ -52,10 +75,17 @@ export function PromptListScreen(): ReactNode {
 function useColumns(): Column<Schemas['Prompt']>[] {
   const { prompts, labels: labelTexts, shared } = useTexts();
   const { columns } = prompts.list;
+  const format = useFormat();
+  const usage = usePromptUsage();
+  const usageText = (sums: Schemas['CostSums'] | undefined): string =>
+    sums === undefined
+      ? shared.none
+      : [prompts.list.calls(format.number(sums.calls)), format.cost(sums.cost)].filter(Boolean).join(' · ');
   return [
     {
       key: 'name',
       header: columns.name,
+      sortBy: ({ name }) => name,
       cell: ({ name, slug }) => (
         <span className={classes.name}>
           <span className={classes.title}>{name}</span>
@@ -66,7 +96,7 @@ function useColumns(): Column<Schemas['Prompt']>[] {
     {
       key: 'model',
       header: columns.model,
-      width: '24%',
+      width: '15%',
       cell: ({ selected_provider: provider, selected_model: model }) => (
         <Text size="sm" truncate>
           {[provider, model].filter((part) => part !== undefined).join(' / ') || shared.none}
@@ -76,7 +106,7 @@ function useColumns(): Column<Schemas['Prompt']>[] {
     {
       key: 'version',
       header: columns.version,
-      width: 96,
+      width: 76,
       cell: ({ version }) => (
         <Badge variant="default" tt="none" radius="sm">
           {prompts.workspace.version(version)}
@@ -86,20 +116,53 @@ function useColumns(): Column<Schemas['Prompt']>[] {
     {
       key: 'labels',
       header: columns.labels,
-      width: '22%',
+      width: '15%',
       cell: ({ labels = {} }) => (
         <Text size="sm" truncate title={labelText(labels, labelTexts.badge)}>
           {labelText(labels, labelTexts.badge) || shared.none}
         </Text>
       ),
     },
+    ...(usage === undefined
+      ? []
+      : [
+          {
+            key: 'usage',
+            header: columns.usage,
+            width: 140,
+            sortBy: ({ id }: Schemas['Prompt']) => usage.get(id)?.calls ?? 0,
+            cell: ({ id }: Schemas['Prompt']) => usageText(usage.get(id)),
+          },
+          {
+            key: 'failures',
+            header: columns.failures,
+            width: 88,
+            align: 'end' as const,
+            sortBy: ({ id }: Schemas['Prompt']) => usage.get(id)?.failed_calls ?? 0,
+            cell: ({ id }: Schemas['Prompt']) => <Failures count={usage.get(id)?.failed_calls} />,
+          },
+        ]),
     {
       key: 'updated',
       header: columns.updated,
-      width: 140,
+      width: 110,
+      isHiddenOnPhone: true,
+      sortBy: ({ updated_at }) => updated_at,
       cell: ({ updated_at }) => <RelativeTime value={updated_at} />,
     },
   ];
+}
+
+/** Failed calls to providers. */
+function Failures({ count = 0 }: { count: number | undefined }): ReactNode {
+  const { shared } = useTexts();
+  const format = useFormat();
+  if (count === 0) return shared.none;
+  return (
+    <Text span size="sm" c="red" fw={500}>
+      {format.number(count)}
+    </Text>
+  );
 }
 
 function labelText(labels: Readonly<Record<string, number>>, badge: (name: string, version: number) => string): string {

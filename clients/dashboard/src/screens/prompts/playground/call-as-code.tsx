@@ -5,12 +5,14 @@ import { CodeBlock } from '../../../shared/code-block.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import type { JsonValue } from '../content/exact-json.ts';
 import type { InvocationRequest } from '../workspace/use-invocations.ts';
-import { curlOf, typeScriptOf } from './code-of-call.ts';
+import { curlOf, pythonOf, typeScriptOf } from './code-of-call.ts';
+
+const writers = { curl: curlOf, typescript: typeScriptOf, python: pythonOf };
 
 /** The call of the playground for other programs. The key is not in it: programs read it from their environment. */
 export function CallAsCode({ slug, request }: { slug: string; request: InvocationRequest }): ReactNode {
   const { playground: texts } = useTexts().prompts;
-  const [language, setLanguage] = useState('curl');
+  const [language, setLanguage] = useState<keyof typeof writers>('curl');
   const call = {
     baseUrl: serviceUrl.replace(/\/$/, ''),
     slug,
@@ -31,13 +33,16 @@ export function CallAsCode({ slug, request }: { slug: string; request: Invocatio
           data={[
             { value: 'curl', label: texts.curl },
             { value: 'typescript', label: texts.typeScript },
+            { value: 'python', label: texts.python },
           ]}
-          onChange={setLanguage}
+          onChange={(chosen) => {
+            setLanguage(chosen as keyof typeof writers);
+          }}
         />
       </Group>
       <CodeBlock
-        code={language === 'curl' ? curlOf(call) : typeScriptOf(call)}
-        label={language === 'curl' ? texts.curl : texts.typeScript}
+        code={writers[language](call)}
+        label={{ curl: texts.curl, typescript: texts.typeScript, python: texts.python }[language]}
       />
       <Text size="xs" c="dimmed">
         {texts.keyHint}

@@ -52,6 +52,77 @@ export function typeScriptOf({ baseUrl, slug, body, cacheControl, isStreamed }: 
   ].join('\n');
 }
 
+/** The call with the package `openai` for Python. */
+export function pythonOf({ baseUrl, slug, body, isStreamed }: CodeOfCall): string {
+  const {
+    variables = {},
+    version,
+    label,
+    provider,
+    model,
+    parameters = {},
+  } = body as {
+    readonly [name: string]: JsonValue;
+    readonly variables?: { readonly [name: string]: JsonValue };
+    readonly parameters?: { readonly [name: string]: JsonValue };
+  };
+  const named = label ?? version;
+  const prompt = {
+    id: slug,
+    ...(named !== undefined && { version: String(named) }),
+    // They are texts there.
+    variables: Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [
+        name,
+        typeof value === 'string' || value === null ? value : JSON.stringify(value),
+      ]),
+    ),
+  };
+  const shared = ['temperature', 'top_p'].flatMap((name) => (name in parameters ? [[name, parameters[name]]] : []));
+  const args: readonly (readonly [string, JsonValue])[] = [
+    ['prompt', prompt],
+    ...(typeof provider === 'string' && typeof model === 'string' ? [['model', `${provider}/${model}`] as const] : []),
+    ...(shared as [string, JsonValue][]),
+    ...(parameters['max_output_tokens'] === undefined
+      ? []
+      : [['max_output_tokens', parameters['max_output_tokens']] as const]),
+    ...(isStreamed ? [['stream', true] as const] : []),
+  ];
+  return [
+    'import os',
+    '',
+    'from openai import OpenAI',
+    '',
+    `client = OpenAI(base_url=${pythonLiteral(`${baseUrl}/v1`)}, api_key=os.environ["PROMPT_GATEWAY_API_KEY"])`,
+    `${isStreamed ? 'stream' : 'response'} = client.responses.create(`,
+    ...args.map(([name, value]) => `    ${name}=${pythonLiteral(value, '    ')},`),
+    ')',
+    ...(isStreamed
+      ? [
+          'for event in stream:',
+          '    if event.type == "response.output_text.delta":',
+          '        print(event.delta, end="", flush=True)',
+        ]
+      : ['print(response.output_text)']),
+  ].join('\n');
+}
+
+/** A value as a Python literal. Strings of JSON are strings of Python, but for pairs of surrogates. */
+function pythonLiteral(value: JsonValue, indent = ''): string {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value !== 'object') return visibly(JSON.stringify(value));
+  const inner = `${indent}    `;
+  const entries = Array.isArray(value)
+    ? value.map((item) => pythonLiteral(item, inner))
+    : Object.entries(value).map(
+        ([name, member]) => `${visibly(JSON.stringify(name))}: ${pythonLiteral(member, inner)}`,
+      );
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  if (entries.length === 0) return `${open}${close}`;
+  return `${open}\n${entries.map((entry) => `${inner}${entry},\n`).join('')}${indent}${close}`;
+}
+
 /** In single quotes a POSIX shell interprets nothing; the quote itself stands outside of them. */
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;

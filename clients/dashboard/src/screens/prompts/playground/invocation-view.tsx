@@ -1,5 +1,5 @@
 import { Alert, Button, Group, List, Paper, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle, IconMessageReply, IconPlayerPlay } from '@tabler/icons-react';
+import { IconAlertTriangle, IconMessageReply, IconPencil, IconPlayerPlay } from '@tabler/icons-react';
 import { ProblemError, type Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
 import { CopyableId } from '../../../shared/copy.tsx';
@@ -15,17 +15,27 @@ import { RunningTime } from './running-time.tsx';
 
 interface InvocationViewProps {
   readonly invocation: Invocation | RunningInvocation;
+  /** What answers it, if several are shown; otherwise empty. */
+  readonly name: string;
   /** Goes on with the conversation after this answer. */
   readonly onContinue: () => void;
   /** Runs it again without what the provider cannot do. */
   readonly onIgnoreUnsupported: () => void;
+  /** Takes its provider, model and parameters into the prompt. Undefined if the key may not. */
+  readonly onUse: (() => void) | undefined;
 }
 
 /**
  * What came of one invocation: the answer with its facts, or the problem as the service sent it. While a stream is
  * running it grows here, and what follows is added below it.
  */
-export function InvocationView({ invocation, onContinue, onIgnoreUnsupported }: InvocationViewProps): ReactNode {
+export function InvocationView({
+  invocation,
+  name,
+  onContinue,
+  onIgnoreUnsupported,
+  onUse,
+}: InvocationViewProps): ReactNode {
   const { playground: texts } = useTexts().prompts;
   const format = useFormat();
   const live = useAnswerSoFar('live' in invocation ? invocation.live : undefined);
@@ -33,7 +43,7 @@ export function InvocationView({ invocation, onContinue, onIgnoreUnsupported }: 
     const { startedAt } = invocation;
     if (live.text === '') return <RunningTime since={startedAt} />;
     return (
-      <AnswerCard result={live} isGrowing>
+      <AnswerCard name={name} result={live} isGrowing>
         <RunningTime since={startedAt} text={texts.answering} isInline />
       </AnswerCard>
     );
@@ -51,7 +61,7 @@ export function InvocationView({ invocation, onContinue, onIgnoreUnsupported }: 
         );
       }
       return (
-        <AnswerCard result={soFar}>
+        <AnswerCard name={name} result={soFar}>
           <Text size="sm" c="dimmed">
             {canceled}
           </Text>
@@ -60,18 +70,27 @@ export function InvocationView({ invocation, onContinue, onIgnoreUnsupported }: 
     }
     case 'failed': {
       const { error, soFar } = outcome;
-      const failure = <Failure error={error} onIgnoreUnsupported={onIgnoreUnsupported} />;
+      const failure = <Failure name={name} error={error} onIgnoreUnsupported={onIgnoreUnsupported} />;
       if (soFar.text === '') return failure;
-      return <AnswerCard result={soFar}>{failure}</AnswerCard>;
+      return (
+        <AnswerCard name={name} result={soFar}>
+          {failure}
+        </AnswerCard>
+      );
     }
     case 'answered': {
       const { result, facts } = outcome;
       return (
-        <AnswerCard result={result}>
+        <AnswerCard name={name} result={result}>
           <Warnings warnings={result.warnings ?? []} />
           <Facts result={result} facts={facts} />
           <Group justify="space-between" gap="xs">
             {facts.requestId !== undefined && <RequestId value={facts.requestId} />}
+            {onUse !== undefined && (
+              <Button size="xs" variant="default" leftSection={<IconPencil size={14} />} onClick={onUse}>
+                {texts.use}
+              </Button>
+            )}
             <Button size="xs" variant="default" leftSection={<IconMessageReply size={14} />} onClick={onContinue}>
               {texts.continue}
             </Button>
@@ -84,10 +103,12 @@ export function InvocationView({ invocation, onContinue, onIgnoreUnsupported }: 
 
 /** An answer, whole or what came of it, with what else there is to say. */
 function AnswerCard({
+  name,
   result,
   isGrowing = false,
   children,
 }: {
+  name: string;
   result: Pick<Schemas['InvocationResult'], 'text' | 'object' | 'toolCalls'> & Partial<Pick<AnswerSoFar, 'attempts'>>;
   isGrowing?: boolean;
   children: ReactNode;
@@ -97,14 +118,22 @@ function AnswerCard({
     <Paper withBorder p="md">
       <Stack gap="md">
         <FailedAttempts attempts={result.attempts ?? []} />
-        <Answer result={result} label={texts.answer} isGrowing={isGrowing} />
+        <Answer result={result} label={[texts.answer, name].join(' ').trim()} isGrowing={isGrowing} />
         {children}
       </Stack>
     </Paper>
   );
 }
 
-function Failure({ error, onIgnoreUnsupported }: { error: unknown; onIgnoreUnsupported: () => void }): ReactNode {
+function Failure({
+  name,
+  error,
+  onIgnoreUnsupported,
+}: {
+  name: string;
+  error: unknown;
+  onIgnoreUnsupported: () => void;
+}): ReactNode {
   const { playground: texts } = useTexts().prompts;
   const attempts = error instanceof ProblemError ? (error.problem.attempts ?? []) : [];
   return (
@@ -126,7 +155,7 @@ function Failure({ error, onIgnoreUnsupported }: { error: unknown; onIgnoreUnsup
           )}
           {/* The problem itself says everything about a single one. */}
           {attempts.length > 1 && <FailedAttempts attempts={attempts} />}
-          <JsonView value={error.problem} label={texts.problemAsJson} />
+          <JsonView value={error.problem} label={[texts.problemAsJson, name].join(' ').trim()} />
         </>
       )}
     </Stack>
@@ -136,7 +165,7 @@ function Failure({ error, onIgnoreUnsupported }: { error: unknown; onIgnoreUnsup
 function RequestId({ value }: { value: string }): ReactNode {
   const { shared } = useTexts();
   return (
-    <Text size="sm" c="dimmed" component="div">
+    <Text size="sm" c="dimmed" component="div" miw={0} maw="100%">
       <CopyableId value={value} label={shared.requestId} withLabel />
     </Text>
   );

@@ -9,13 +9,14 @@ import classes from './playground.module.css';
 
 const tones: Record<Invocation['outcome']['kind'], Tone> = { answered: 'ok', failed: 'danger', canceled: 'neutral' };
 
-/** The invocations of this tab of the browser; one click shows one again. */
+/** The invocations of this tab of the browser; one click shows one again, with those that began together with it. */
 export function PastInvocations({
-  shownId,
+  shown,
   onShow,
 }: {
-  shownId: number | undefined;
-  onShow: (id: number) => void;
+  /** The group that is shown. */
+  shown: number | undefined;
+  onShow: (group: number) => void;
 }): ReactNode {
   const { playground: texts } = useTexts().prompts;
   const format = useFormat();
@@ -27,15 +28,15 @@ export function PastInvocations({
       </Text>
       <ol className={classes.past}>
         {past.map((invocation) => {
-          const { id, startedAt, elapsed, outcome } = invocation;
+          const { id, group, startedAt, elapsed, outcome } = invocation;
           return (
             <li key={id}>
               <button
                 type="button"
                 className={classes.entry}
-                aria-current={id === shownId || undefined}
+                aria-current={group === shown || undefined}
                 onClick={() => {
-                  onShow(id);
+                  onShow(group);
                 }}
               >
                 <span className={classes.time}>{format.time(new Date(startedAt).toISOString())}</span>

@@ -11,6 +11,7 @@ import { LinkButton, TextLink } from '../../../shared/links.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { usePromptStatistics } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
+import { PromptUsers } from './prompt-users.tsx';
 
 const route = getRouteApi('/prompts/$promptId/statistics');
 
@@ -118,6 +119,7 @@ export function PromptStatisticsScreen(): ReactNode {
           />
         }
       />
+      {canReadLog && <PromptUsers promptId={id} />}
     </Stack>
   );
 }

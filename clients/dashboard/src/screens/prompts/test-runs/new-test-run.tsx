@@ -1,5 +1,5 @@
-import { ActionIcon, Alert, Box, Button, Group, Paper, Stack, Text, Tooltip } from '@mantine/core';
-import { IconInfoCircle, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
+import { Alert, Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { IconInfoCircle, IconPlayerPlay, IconPlus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { listVariables } from 'prompt-gateway-client/template';
@@ -9,11 +9,12 @@ import { testRunCreate } from '../../../generated/limits.ts';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { useTexts } from '../../../shared/texts.tsx';
 import { chosenVersion, runMembers, RunSelect, type RunChoice } from '../content/run-select.tsx';
-import { TargetSelect } from '../content/target-select.tsx';
+import { TargetRow } from '../content/target-row.tsx';
 import { VariableValuesForm } from '../content/variable-values-form.tsx';
 import { jsonMistake, missingOf } from '../content/variable-values.ts';
 import { promptKeys, useProviders, useVersion } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
+import { TargetSets } from './target-sets.tsx';
 import classes from './test-runs.module.css';
 
 /** The most targets of a test run. */
@@ -70,37 +71,20 @@ export function NewTestRun(): ReactNode {
         <div className={classes.form}>
           <Stack gap="sm">
             {testTargets.map((target, index) => (
-              <Group
+              <TargetRow
                 key={target.key}
-                gap="xs"
-                wrap="nowrap"
-                align="flex-end"
-                role="group"
-                aria-label={texts.target(index + 1)}
-              >
-                <div className={classes.target}>
-                  <TargetSelect
-                    providers={providers}
-                    value={target}
-                    placeholder={texts.chooseProvider}
-                    onChange={(changed) => {
-                      setTestTargets(testTargets.map((one) => (one.key === target.key ? { ...one, ...changed } : one)));
-                    }}
-                  />
-                </div>
-                <Tooltip label={texts.removeTarget(index + 1)}>
-                  <ActionIcon
-                    mb={6}
-                    aria-label={texts.removeTarget(index + 1)}
-                    disabled={testTargets.length === 1}
-                    onClick={() => {
-                      setTestTargets(testTargets.filter(({ key }) => key !== target.key));
-                    }}
-                  >
-                    <IconTrash size={16} />
-                  </ActionIcon>
-                </Tooltip>
-              </Group>
+                name={texts.target(index + 1)}
+                removal={texts.removeTarget(index + 1)}
+                providers={providers}
+                value={target}
+                onChange={(changed) => {
+                  setTestTargets(testTargets.map((one) => (one.key === target.key ? { ...one, ...changed } : one)));
+                }}
+                onRemove={() => {
+                  setTestTargets(testTargets.filter(({ key }) => key !== target.key));
+                }}
+                canRemove={testTargets.length > 1}
+              />
             ))}
             <Group gap="xs">
               <Button
@@ -130,6 +114,12 @@ export function NewTestRun(): ReactNode {
                   {texts.addAll(addable.length)}
                 </Button>
               )}
+              <TargetSets
+                targets={testTargets}
+                onChoose={(kept) => {
+                  setTestTargets(kept.map((target) => ({ ...target, key: crypto.randomUUID() })));
+                }}
+              />
             </Group>
             <Box maw={260}>
               <RunSelect prompt={stored.data} value={run} onChange={setRun} />

@@ -24,6 +24,7 @@ export function TestCharts({ results }: { results: readonly Schemas['TestResult'
           label={texts.latency}
           points={points}
           x="target"
+          isEachNamed
           formatX={formatX}
           formatY={format.duration}
           series={[{ name: 'latency', label: texts.latency, color: 'accent.6' }]}
@@ -34,6 +35,7 @@ export function TestCharts({ results }: { results: readonly Schemas['TestResult'
           label={texts.tokens}
           points={points}
           x="target"
+          isEachNamed
           formatX={formatX}
           formatY={format.number}
           series={[

@@ -2,7 +2,7 @@ import { Alert, Group, Paper, Stack, Text } from '@mantine/core';
 import { IconAlertCircle } from '@tabler/icons-react';
 import type { Schemas } from 'prompt-gateway-client';
 import type { ReactNode } from 'react';
-import { ProviderWords } from '../../../shared/problem-alert.tsx';
+import { knownProblem, ProviderWords } from '../../../shared/problem-alert.tsx';
 import { StatusBadge } from '../../../shared/status-badge.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { Answer, finishTone } from '../content/answer.tsx';
@@ -17,7 +17,8 @@ export function TestResult({
   position: number;
   result: Schemas['TestResult'];
 }): ReactNode {
-  const { testRuns: texts, playground, finishReasons } = useTexts().prompts;
+  const { prompts, shared } = useTexts();
+  const { testRuns: texts, playground, finishReasons } = prompts;
   const format = useFormat();
   const name = `${result.provider} / ${result.model}`;
   const latency = format.duration(result.latency_ms);
@@ -39,9 +40,13 @@ export function TestResult({
             <Text size="xs" c="dimmed">
               {latency}
             </Text>
-            <Alert color="red" icon={<IconAlertCircle />} title={result.error.title}>
+            <Alert
+              color="red"
+              icon={<IconAlertCircle />}
+              title={knownProblem(result.error.type, shared).title ?? result.error.title}
+            >
               <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-                {result.error.detail}
+                {knownProblem(result.error.type, shared).detail ?? result.error.detail}
               </Text>
               <ProviderWords said={result.error} />
               <Text size="xs" mt={4}>

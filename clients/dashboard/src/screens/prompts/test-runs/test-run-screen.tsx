@@ -1,15 +1,20 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { IconArrowLeft, IconRepeat } from '@tabler/icons-react';
+import { useDisclosure } from '@mantine/hooks';
+import { IconArrowLeft, IconRepeat, IconTag } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Schemas } from 'prompt-gateway-client';
 import { useEffect, type ReactNode } from 'react';
+import { useScope } from '../../../app/session-context.ts';
+import { JsonView } from '../../../shared/json-view.tsx';
 import { LinkButton } from '../../../shared/links.tsx';
 import { ProblemAlert } from '../../../shared/problem-alert.tsx';
 import { RelativeTime } from '../../../shared/relative-time.tsx';
+import { Section } from '../../../shared/section.tsx';
 import { useFormat, useTexts } from '../../../shared/texts.tsx';
 import { RunningTime } from '../playground/running-time.tsx';
-import { promptKeys, useTestResults, useTestRun } from '../prompt-queries.ts';
+import { SetLabelDialog } from '../labels/set-label-dialog.tsx';
+import { promptKeys, useLabels, useTestResults, useTestRun } from '../prompt-queries.ts';
 import { useWorkspace } from '../workspace/workspace-context.ts';
 import { RunStatus } from './run-status.tsx';
 import { TestCharts } from './test-charts.tsx';
@@ -80,9 +85,13 @@ export function TestRunScreen(): ReactNode {
 }
 
 function RunHeading({ run }: { run: Schemas['TestRun'] }): ReactNode {
-  const { prompts } = useTexts();
+  const { prompts, labels: labelTexts } = useTexts();
   const format = useFormat();
-  const { setTestTargets } = useWorkspace();
+  const { stored, setTestTargets } = useWorkspace();
+  const { id, version: newest } = stored.data;
+  const canRelease = useScope('prompts:release');
+  const { data: labels = [] } = useLabels(id);
+  const [isSetting, setting] = useDisclosure(false);
   const navigate = route.useNavigate();
   return (
     <Group gap="sm">
@@ -91,10 +100,23 @@ function RunHeading({ run }: { run: Schemas['TestRun'] }): ReactNode {
         {prompts.workspace.version(run.prompt_version)} · <RelativeTime value={run.created_at} />
         {run.cost !== undefined && ` · ${format.cost(run.cost) ?? prompts.playground.unknownCost}`}
       </Text>
+      {canRelease && (
+        <Button variant="default" size="xs" ms="auto" leftSection={<IconTag size={14} />} onClick={setting.open}>
+          {labelTexts.setOn(run.prompt_version)}
+        </Button>
+      )}
+      <SetLabelDialog
+        promptId={id}
+        newest={newest}
+        labels={labels}
+        target={{ version: run.prompt_version }}
+        isOpen={isSetting}
+        onClose={setting.close}
+      />
       <Button
         variant="default"
         size="xs"
-        ms="auto"
+        {...(!canRelease && { ms: 'auto' })}
         leftSection={<IconRepeat size={14} />}
         onClick={() => {
           setTestTargets(run.providers.map((target) => ({ ...target, key: crypto.randomUUID() })));
@@ -108,10 +130,16 @@ function RunHeading({ run }: { run: Schemas['TestRun'] }): ReactNode {
 }
 
 function Results({ results, error }: { results: Schemas['TestRunResults'] | undefined; error: unknown }): ReactNode {
+  const { prompts } = useTexts();
   if (error !== null) return <ProblemAlert error={error} />;
   if (results === undefined) return <Skeleton h={240} />;
   return (
     <>
+      {results.variables !== undefined && Object.keys(results.variables).length > 0 && (
+        <Section title={prompts.values.title}>
+          <JsonView value={results.variables} label={prompts.values.title} />
+        </Section>
+      )}
       <TestCharts results={results.results} />
       <div className={classes.results}>
         {results.results.map((result, index) => (

@@ -26,6 +26,7 @@ export function DeletePromptDialog({
   const [typed, setTyped] = useState('');
   const [isWrong, setWrong] = useState(false);
   const deletion = useMutation({
+    mutationKey: promptKeys.deletion(id),
     mutationFn: () => gateway.prompts.delete(id),
     onSuccess: async () => {
       void queryClient.invalidateQueries({ queryKey: promptKeys.lists });

@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Menu, Skeleton, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconDots, IconTrash } from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
+import { IconCopy, IconDots, IconTrash } from '@tabler/icons-react';
+import { useIsMutating, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useNavigate, useParams, type NavigateOptions } from '@tanstack/react-router';
 import { useEffect, type ReactNode } from 'react';
 import { useScope } from '../../../app/session-context.ts';
@@ -67,7 +67,9 @@ function LoadedPrompt({ stored, error }: { stored: StoredPrompt; error: unknown 
   const texts = prompts.workspace;
   const canWrite = useScope('prompts:write');
   const workspace = useWorkspaceState(stored);
+  const navigate = useNavigate();
   const [isDeleting, deletion] = useDisclosure(false);
+  const isBeingDeleted = useIsMutating({ mutationKey: promptKeys.deletion(stored.data.id) }) > 0;
   const { isDirty } = workspace;
   const { id, name, slug, version, labels = {} } = stored.data;
   return (
@@ -94,6 +96,14 @@ function LoadedPrompt({ stored, error }: { stored: StoredPrompt; error: unknown 
                 </ActionIcon>
               </Menu.Target>
               <Menu.Dropdown>
+                <Menu.Item
+                  leftSection={<IconCopy size={16} />}
+                  onClick={() => {
+                    void navigate({ to: '/prompts/new', search: { from: id } });
+                  }}
+                >
+                  {texts.duplicate}
+                </Menu.Item>
                 <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={deletion.open}>
                   {texts.delete}
                 </Menu.Item>
@@ -104,7 +114,8 @@ function LoadedPrompt({ stored, error }: { stored: StoredPrompt; error: unknown 
       >
         {error !== null && <ProblemAlert error={error} />}
         <PromptTabs promptId={id} />
-        <Outlet />
+        {/* What it reads would be missing. */}
+        {!isBeingDeleted && <Outlet />}
         <DeletePromptDialog prompt={stored.data} isOpen={isDeleting} onClose={deletion.close} />
         <UnsavedChanges isDirty={() => isDirty} within={`/prompts/${id}`} />
       </Page>

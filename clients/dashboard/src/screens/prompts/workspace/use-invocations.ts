@@ -13,14 +13,18 @@ export interface InvocationRequest {
   readonly isStreamed: boolean;
 }
 
-/** What came of an invocation of the playground. */
-export interface Invocation {
-  /** The one that it had while it was running. */
+/** An invocation of the playground. Those that began together have one group. */
+interface Begun {
   readonly id: number;
+  readonly group: number;
   readonly startedAt: number;
+  readonly request: InvocationRequest;
+}
+
+/** What came of an invocation of the playground. */
+export interface Invocation extends Begun {
   /** Milliseconds until the answer, as the page measured them. */
   readonly elapsed: number;
-  readonly request: InvocationRequest;
   readonly outcome:
     | { readonly kind: 'answered'; readonly result: Schemas['InvocationResult']; readonly facts: AnswerFacts }
     | { readonly kind: 'failed'; readonly error: unknown; readonly soFar: AnswerSoFar }
@@ -28,9 +32,7 @@ export interface Invocation {
 }
 
 /** An invocation whose answer is not complete. */
-export interface RunningInvocation {
-  readonly id: number;
-  readonly startedAt: number;
+export interface RunningInvocation extends Begun {
   readonly live: LiveAnswer;
 }
 
@@ -50,8 +52,9 @@ export interface AnswerFacts {
 export interface Invocations {
   /** The newest first. */
   readonly past: readonly Invocation[];
-  readonly running: RunningInvocation | undefined;
-  readonly run: (request: InvocationRequest) => void;
+  readonly running: readonly RunningInvocation[];
+  /** Runs these at once. */
+  readonly run: (requests: readonly InvocationRequest[]) => void;
   readonly cancel: () => void;
 }
 
@@ -66,40 +69,44 @@ const patience = 610_000;
  */
 export function useInvocations(promptId: string): Invocations {
   const [past, setPast] = useState<readonly Invocation[]>([]);
-  const [running, setRunning] = useState<RunningInvocation>();
+  const [running, setRunning] = useState<readonly RunningInvocation[]>([]);
   const controller = useRef<AbortController>(undefined);
   const lastId = useRef(0);
-  const { mutate } = useMutation({ mutationFn: invoke });
+  const { mutateAsync } = useMutation({ mutationFn: invoke });
 
   const run = useCallback(
-    (request: InvocationRequest) => {
+    (requests: readonly InvocationRequest[]) => {
       const aborting = new AbortController();
       controller.current = aborting;
-      const id = ++lastId.current;
-      const startedAt = Date.now();
+      const group = lastId.current + 1;
+      const begun = requests.map((request): RunningInvocation => ({
+        id: ++lastId.current,
+        group,
+        startedAt: Date.now(),
+        request,
+        live: createLiveAnswer(),
+      }));
+      setRunning(begun);
       const started = performance.now();
-      const live = createLiveAnswer();
-      const end = (outcome: Invocation['outcome']): void => {
-        if (controller.current !== aborting) return;
-        const elapsed = performance.now() - started;
-        setRunning(undefined);
-        setPast((known) => [{ id, startedAt, elapsed, request, outcome }, ...known].slice(0, kept));
-      };
-      setRunning({ id, startedAt, live });
-      mutate(
-        { promptId, request, live, signal: aborting.signal },
-        {
-          onSuccess: ({ result, facts }) => {
+      for (const { live, ...one } of begun) {
+        const end = (outcome: Invocation['outcome']): void => {
+          if (controller.current !== aborting) return;
+          const elapsed = performance.now() - started;
+          setRunning((now) => now.filter(({ id }) => id !== one.id));
+          setPast((known) => [{ ...one, elapsed, outcome }, ...known].slice(0, kept));
+        };
+        mutateAsync({ promptId, request: one.request, live, signal: aborting.signal }).then(
+          ({ result, facts }) => {
             end({ kind: 'answered', result, facts });
           },
-          onError: (error) => {
+          (error: unknown) => {
             const soFar = live.get();
             end(aborting.signal.aborted ? { kind: 'canceled', soFar } : { kind: 'failed', error, soFar });
           },
-        },
-      );
+        );
+      }
     },
-    [promptId, mutate],
+    [promptId, mutateAsync],
   );
   const cancel = useCallback(() => {
     controller.current?.abort();

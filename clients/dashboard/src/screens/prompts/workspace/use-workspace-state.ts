@@ -7,6 +7,7 @@ import type { PlaygroundSettings, TestTarget, Workspace } from './workspace-cont
 
 const firstSettings: PlaygroundSettings = {
   run: {},
+  others: [],
   provider: '',
   model: '',
   cache: 'default',

@@ -1,0 +1,56 @@
+import type { Schemas } from 'prompt-gateway-client';
+import type { ReactNode } from 'react';
+import { useScope } from '../../../app/session-context.ts';
+import { TextLink } from '../../../shared/links.tsx';
+import { useTexts } from '../../../shared/texts.tsx';
+import { useKeyNames, usePromptNames } from './queries.ts';
+
+/** The calls that a budget counts, as a link to their key or prompt, or to the invocations with their tag. */
+export function BudgetScope({ scope }: { scope: Schemas['BudgetScope'] }): ReactNode {
+  const { budgets: texts } = useTexts().costs;
+  const keys = useKeyNames().data;
+  const prompts = usePromptNames().data;
+  const canReadPrompts = useScope('prompts:read');
+  const { key_id: keyId, prompt_id: promptId, tag } = scope;
+  if (keyId !== undefined) {
+    const key = keys?.find(({ id }) => id === keyId);
+    return (
+      <>
+        {texts.ofKey}{' '}
+        {key === undefined ? (
+          <TextLink to="/invocations" search={{ key_id: keyId }} size="sm" underline="always">
+            {keyId}
+          </TextLink>
+        ) : (
+          <TextLink to="/api-keys/$id/edit" params={{ id: keyId }} size="sm" underline="always">
+            {key.name}
+          </TextLink>
+        )}
+      </>
+    );
+  }
+  if (promptId !== undefined) {
+    const name = prompts?.find(({ id }) => id === promptId)?.name ?? promptId;
+    return (
+      <>
+        {texts.ofPrompt}{' '}
+        {canReadPrompts ? (
+          <TextLink to="/prompts/$promptId" params={{ promptId }} size="sm" underline="always">
+            {name}
+          </TextLink>
+        ) : (
+          name
+        )}
+      </>
+    );
+  }
+  if (tag === undefined) return texts.ofAll;
+  return (
+    <>
+      {texts.ofTag}{' '}
+      <TextLink to="/invocations" search={{ tag }} size="sm" underline="always">
+        {tag}
+      </TextLink>
+    </>
+  );
+}

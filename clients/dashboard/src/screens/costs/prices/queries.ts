@@ -1,0 +1,2 @@
+/** The key of all prices. */
+export const pricesKey = ['prices'] as const;

@@ -1,0 +1,141 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Schemas } from 'prompt-gateway-client';
+import { useState, type ReactNode } from 'react';
+import { gateway } from '../../app/gateway.ts';
+import { useScope } from '../../app/session-context.ts';
+import { CodeBlock } from '../../shared/code-block.tsx';
+import { ConfirmDialog } from '../../shared/confirm-dialog.tsx';
+import { useNotify } from '../../shared/notify.ts';
+import { ProblemAlert } from '../../shared/problem-alert.tsx';
+import { Section } from '../../shared/section.tsx';
+import { useTexts } from '../../shared/texts.tsx';
+import { invocationsKey } from './queries.ts';
+
+/** What was asked and answered. It is read only when someone asks for it, because each reading is recorded. */
+export function ContentSection({ invocation }: { invocation: Schemas['Invocation'] }): ReactNode {
+  const { content: texts } = useTexts().invocations;
+  const { id, content_kept: isKept = false, tags } = invocation;
+  const isAllowed = useScope('invocations:content');
+  const read = useMutation({ mutationFn: () => gateway.invocations.getContent(id) });
+  if (!isKept && tags === undefined) return null;
+  return (
+    <Section title={texts.title}>
+      {!isKept && <Text c="dimmed">{texts.notKept}</Text>}
+      {isKept && !isAllowed && <Text c="dimmed">{texts.missingScope}</Text>}
+      {read.data === undefined ? (
+        isKept && isAllowed && <Text c="dimmed">{texts.recorded}</Text>
+      ) : (
+        <Content content={read.data} />
+      )}
+      {read.error !== null && <ProblemAlert error={read.error} />}
+      {isAllowed && (
+        <Group gap="xs">
+          {isKept && read.data === undefined && (
+            <Button
+              variant="default"
+              loading={read.isPending}
+              onClick={() => {
+                read.mutate();
+              }}
+            >
+              {texts.read}
+            </Button>
+          )}
+          <EraseButton id={id} onErased={read.reset} />
+        </Group>
+      )}
+    </Section>
+  );
+}
+
+function Content({ content }: { content: Schemas['KeptContent'] }): ReactNode {
+  const { content: texts } = useTexts().invocations;
+  const { messages, answer, truncated = false, ...request } = content;
+  return (
+    <Stack gap="sm">
+      {truncated && <Alert color="gray">{texts.truncated}</Alert>}
+      {messages.map(({ role, text, tool_calls: calls }, index) => (
+        <Said key={index} who={role} text={text} calls={calls} />
+      ))}
+      {answer !== undefined && <Said who={texts.answer} text={answer.text} calls={answer.tool_calls} />}
+      {Object.keys(request).length > 0 && (
+        <CodeBlock code={JSON.stringify(request, null, 2)} label={texts.request} maxHeight={240} />
+      )}
+    </Stack>
+  );
+}
+
+function Said({
+  who,
+  text,
+  calls = [],
+}: {
+  who: string;
+  text: string;
+  calls?: Schemas['ToolCall'][] | undefined;
+}): ReactNode {
+  return (
+    <div>
+      <Text size="sm" fw={500}>
+        {who}
+      </Text>
+      {text !== '' && <CodeBlock code={text} label={who} />}
+      {calls.map(({ id, name, arguments: sent }) => (
+        <CodeBlock key={id} code={`${name}(${sent})`} label={name} maxHeight={160} />
+      ))}
+    </div>
+  );
+}
+
+function EraseButton({ id, onErased }: { id: string; onErased: () => void }): ReactNode {
+  const { content: texts } = useTexts().invocations;
+  const queryClient = useQueryClient();
+  const notify = useNotify();
+  const [isAsked, setAsked] = useState(false);
+  const erase = useMutation({
+    mutationFn: () => gateway.invocations.deleteContent(id),
+    onSuccess: () => {
+      setAsked(false);
+      onErased();
+      queryClient.setQueryData<Schemas['Invocation']>([...invocationsKey, id], withoutContent);
+      notify(texts.erased);
+    },
+  });
+  return (
+    <>
+      <Button
+        variant="default"
+        onClick={() => {
+          erase.reset();
+          setAsked(true);
+        }}
+      >
+        {texts.erase}
+      </Button>
+      <ConfirmDialog
+        isOpen={isAsked}
+        title={texts.eraseTitle}
+        text={texts.eraseText}
+        confirm={texts.erase}
+        onConfirm={() => {
+          erase.mutate();
+        }}
+        onClose={() => {
+          setAsked(false);
+        }}
+        isPending={erase.isPending}
+        error={erase.error}
+        isDangerous
+      />
+    </>
+  );
+}
+
+/** What is left of a record. */
+function withoutContent(invocation: Schemas['Invocation'] | undefined): Schemas['Invocation'] | undefined {
+  if (invocation === undefined) return undefined;
+  const { tags: _tags, content_kept: _kept, feedback = [], ...rest } = invocation;
+  const scores = feedback.map(({ comment: _comment, ...score }) => score);
+  return { ...rest, ...(scores.length > 0 && { feedback: scores }) };
+}

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { createIntegration, sendTest } from '../integrations/integrations-harness.ts';
+import { openShop, placeOrder } from '../orders/orders-harness.ts';
+import { expectAccessible, takeScreenshots, useBrowser } from '../support/browser.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { openSignedIn, signIn } from './support/sign-in.ts';
+
+const browser = useBrowser();
+let service: TestService;
+let receiver: Receiver;
+/** Ids of one thing of each kind. */
+let ids: Record<'prompt' | 'order' | 'integration' | 'delivery' | 'location', string>;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  service = await startTestService({ environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+  const shop = await openShop(service);
+  const integration = await createIntegration(service, { name: 'Kitchen display', url: receiver.url });
+  const delivery = await sendTest(service, integration);
+  const order = await placeOrder(service, shop, { reference_id: 'till-3-0042' });
+  const { body: prompt } = await service.call('POST', '/api/v1/prompts', {
+    body: { name: 'Greeter', slug: 'greet-guests', messages: [{ role: 'user', content: 'Hello.' }] },
+  });
+  const { body: read } = await service.call('GET', `/v1/orders/${order.id}`);
+  ids = {
+    prompt: prompt.id,
+    order: order.id,
+    integration: integration.id,
+    delivery: delivery.id,
+    location: read.location_id,
+  };
+});
+afterAll(async () => {
+  await service.close();
+  await receiver.close();
+});
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+
+describe('the search', () => {
+  it('finds pages, prompts, integrations, orders and deliveries, by keyboard', async () => {
+    // An id is looked for among all that can have it.
+    browser.tolerate(/status of 404/);
+    const page = await openSignedIn(browser, service, '/providers');
+    await heading(page, 'Providers').waitFor();
+    const find = async (text: string, entry: string | RegExp, opened: string | RegExp): Promise<void> => {
+      await page.keyboard.press('ControlOrMeta+k');
+      await page.getByRole('combobox', { name: 'Search' }).fill(text);
+      await page.getByRole('option', { name: entry }).and(page.locator('[aria-selected=true]')).waitFor();
+      await page.keyboard.press('Enter');
+      await heading(page, opened).waitFor();
+      await page.getByRole('listbox').waitFor({ state: 'detached' });
+    };
+    await find('eet-gue', 'Greeter Prompt · greet-guests', 'Greeter');
+    await find(ids.prompt, 'Greeter Prompt', 'Greeter');
+    await find('kitchen', 'Kitchen display Integration', 'Kitchen display');
+    await find('till-3-0042', `${ids.order} Order · till-3-0042`, /^Order /);
+    await find(ids.delivery, 'TEST Delivery · Kitchen display', 'TEST delivery');
+    await find('audit', 'Audit log Page', 'Audit log');
+
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('option', { name: 'New prompt Action' }).waitFor();
+    await expectAccessible(page);
+    await takeScreenshots(page, 'search');
+    await page.getByRole('combobox', { name: 'Search' }).fill('nothing like this');
+    await page.getByText('Nothing found.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('combobox', { name: 'Search' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await expectAccessible(page);
+  });
+
+  it('is a button on phones', async () => {
+    const page = await openSignedIn(browser, service, '/providers', { width: 390 });
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('combobox', { name: 'Search' }).fill('greet');
+    await page.getByRole('option', { name: 'Greeter Prompt' }).click();
+    await heading(page, 'Greeter').waitFor();
+  });
+
+  it('offers a key only what it may see', async () => {
+    const apiKey = await service.createKey('catalog:read');
+    const page = await openSignedIn(browser, service, '/locations', { apiKey });
+    await heading(page, 'Locations').waitFor();
+    await page.keyboard.press('ControlOrMeta+k');
+    const options = page.getByRole('listbox').getByRole('option');
+    await options.first().waitFor();
+    expect(await options.allTextContents()).toEqual(['LocationsPage', 'CatalogPage']);
+  });
+});
+
+describe('a tab that nobody uses', () => {
+  it('asks at most ten times a minute, nothing while it is hidden, and nothing after half an hour', async () => {
+    const page = await browser.open(service.url, '/dashboard/providers');
+    let asked: string[] = [];
+    let pending = 0;
+    page.on('request', (request) => {
+      pending += 1;
+      if (/\/(api|v1)\//.test(request.url())) asked.push(request.url());
+    });
+    for (const event of ['requestfinished', 'requestfailed'] as const) {
+      page.on(event as 'requestfinished', () => {
+        pending -= 1;
+      });
+    }
+    await page.clock.install();
+    await signIn(page, service.adminKey);
+    await heading(page, 'Providers').waitFor();
+    /** What the page asks in a minute. */
+    const inMinute = async (): Promise<number> => {
+      asked = [];
+      for (let step = 0; step < 12; step += 1) {
+        await page.clock.fastForward(5_000);
+        await page.evaluate('0');
+        await until(
+          () => pending,
+          (count) => count === 0,
+        );
+      }
+      return asked.length;
+    };
+    const screens = [
+      '/overview',
+      `/prompts/${ids.prompt}/test-runs`,
+      `/prompts/${ids.prompt}/statistics`,
+      '/invocations',
+      '/costs',
+      '/orders',
+      `/orders/${ids.order}`,
+      `/locations/${ids.location}`,
+      '/integrations',
+      `/integrations/${ids.integration}`,
+      `/integrations/${ids.integration}/replays`,
+      '/deliveries',
+      `/deliveries/${ids.delivery}`,
+      '/audit-log',
+    ];
+    const counts: Record<string, number> = {};
+    for (const screen of screens) {
+      await page.goto(`/dashboard${screen}`);
+      await page.locator('main h1').waitFor();
+      await page.clock.fastForward(61_000);
+      counts[screen] = await inMinute();
+    }
+    const tooMany = Object.entries(counts).filter(([, count]) => count > 10);
+    expect(tooMany).toEqual([]);
+    // It does ask.
+    expect(counts['/deliveries']).toBeGreaterThan(0);
+
+    await page.goto('/dashboard/deliveries');
+    await page.locator('main h1').waitFor();
+    await page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' });
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`);
+    await page.clock.fastForward(5_000);
+    expect(await inMinute()).toBe(0);
+    await page.evaluate('delete document.visibilityState');
+    await page.clock.fastForward(31 * 60_000);
+    await page.clock.fastForward(60_000);
+    expect(await inMinute()).toBe(0);
+    // Who comes back sees at once what is new.
+    await page.mouse.move(5, 5);
+    await until(() => asked.some((url) => url.includes('/deliveries')));
+  });
+});
