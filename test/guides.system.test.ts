@@ -47,6 +47,16 @@ describe('the guide "Costs"', () => {
   });
 });
 
+describe('the guide "Budgets"', () => {
+  it('sets a budget', async () => {
+    const service = await startTestService();
+    const block = findBlock(readBlocks(await readGuide('921-budgets.md')), 'sh', '-X PUT');
+    const budget = JSON.parse(await perform(block, service.url, service.adminKey)) as unknown;
+    expect(budget).toMatchObject({ name: 'checkout', period: 'month', current: { left: { amount: '50' } } });
+    await service.close();
+  });
+});
+
 describe('the guide "Stream answers"', () => {
   it('shows the events of a stream', async () => {
     const blocks = readBlocks(await readGuide('8-stream-answers.md'));
@@ -58,6 +68,17 @@ describe('the guide "Stream answers"', () => {
     await service.close();
     const withoutTime = (text: string): string => text.replace(/"latencyMs":\d+|"invocationId":"[\w-]+"/g, '').trim();
     expect(withoutTime(events)).toBe(withoutTime(findBlock(blocks, 'text', 'event: start')));
+  });
+});
+
+describe('the guide "Leave OpenAI\'s hosted prompts"', () => {
+  it('stores a prompt under its former id, and makes version 2', async () => {
+    const blocks = readBlocks(await readGuide('94-openai-hosted-prompts.md'));
+    const service = await startTestService();
+    await perform(findBlock(blocks, 'sh', '"aliases"'), service.url, service.adminKey);
+    const changed = await perform(findBlock(blocks, 'sh', '-X PUT'), service.url, service.adminKey);
+    expect(JSON.parse(changed)).toMatchObject({ version: 2, aliases: ['pmpt_68a1f0c2d4e88190b3a5c7d9e1f20413'] });
+    await service.close();
   });
 });
 

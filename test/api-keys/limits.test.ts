@@ -4,13 +4,14 @@ import { operationTable, type OperationId } from '../../generated/operations.ts'
 import { allScopes } from '../../src/api-keys/feature.ts';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 import { callWith, cookieFor } from '../sessions/sessions-harness.ts';
-import { callEveryOperation } from '../support/every-operation.ts';
+import { callEveryOperation, environmentOfEveryOperation } from '../support/every-operation.ts';
 import { problem, problemIn } from '../support/per-operation.ts';
 import type { Answer } from '../support/service.ts';
 
 let harness: InvokeHarness;
 beforeAll(async () => {
   const environment = {
+    ...environmentOfEveryOperation,
     ANTHROPIC_API_KEY: 'unused',
     AWS_BEARER_TOKEN_BEDROCK: 'unused',
     AWS_BEDROCK_REGION: 'eu-west-1',
@@ -93,10 +94,10 @@ describe('a key that is limited to some prompts', () => {
     expect(answers.map(({ body }) => problemIn(body))).toEqual(answers.map(() => problem('prompt-not-found')));
   });
 
-  it('finds no other by any operation of the contract that names a prompt or a test run', async () => {
+  it('finds no other by any operation of the contract that names a prompt, a test run or an invocation', async () => {
     const calls = await callEveryOperation(harness.service);
     const named = Object.entries(operationTable).flatMap(([id, row]) =>
-      /\{slugOrId\}|\/test-runs\/\{id\}/.test(row.path) ? [id as OperationId] : [],
+      /\{slugOrId\}|\/(test-runs|invocations)\/\{id\}/.test(row.path) ? [id as OperationId] : [],
     );
     expect(named.length).toBeGreaterThan(15);
     const limited = await makeKey({ prompts: [await idOf(own)] });
@@ -107,7 +108,9 @@ describe('a key that is limited to some prompts', () => {
         return [id, status, problemIn(body)];
       }),
     );
-    const type = (id: string): string => (/^getTestRun/.test(id) ? 'test-run-not-found' : 'prompt-not-found');
+    const type = (id: OperationId): string =>
+      (/[a-z]Invocation/.test(id) && 'invocation-not-found') ||
+      (/^getTestRun/.test(id) ? 'test-run-not-found' : 'prompt-not-found');
     expect(answers).toEqual(named.map((id) => [id, 404, problem(type(id))]));
     const free = await harness.service.call(calls.getTestRun.method, calls.getTestRun.path);
     expect(free.status).toBe(200);

@@ -4,13 +4,13 @@ import { operationTable, type OperationId, type OperationRow } from '../../gener
 import type { components } from '../../generated/types.ts';
 import { create, promptsPath } from '../prompts/prompts-harness.ts';
 import { callWith, cookieFor } from '../sessions/sessions-harness.ts';
-import { callEveryOperation, type Call } from '../support/every-operation.ts';
+import { callEveryOperation, environmentOfEveryOperation, type Call } from '../support/every-operation.ts';
 import { problem, problemIn, setUp, startAnother } from '../support/per-operation.ts';
 import type { Answer, CallOptions } from '../support/service.ts';
 
 type Record_ = components['schemas']['AuditRecord'];
 
-const setup = setUp();
+const setup = setUp(environmentOfEveryOperation);
 const path = '/api/v1/audit-log';
 const list = (query = '', options: CallOptions = {}): Promise<Answer> =>
   setup.service.call('GET', `${path}?${query}`, options);
@@ -40,6 +40,7 @@ const unrecorded: Partial<Record<OperationId, string>> = {
   createResponse: 'the invocation log has it',
   createTestRun: 'the list of test runs and the invocation log have it',
   renderPrompt: 'it changes nothing',
+  createInvocationFeedback: 'feedback is itself a record',
   createOrder: 'orders are themselves records, and keep when they were placed and ended',
   completeOrder: 'as createOrder',
   cancelOrder: 'as createOrder',
@@ -48,7 +49,11 @@ const unrecorded: Partial<Record<OperationId, string>> = {
   resendDelivery: 'the attempts of the delivery have it',
   createReplay: 'the list of replays has it',
 };
-const recorded = rows.filter(([id, { method }]) => method !== 'GET' && !(id in unrecorded)).map(([id]) => id);
+/** A reading that is recorded. */
+const reading: OperationId = 'getInvocationContent';
+const recorded = rows
+  .filter(([id, { method }]) => (method !== 'GET' && !(id in unrecorded)) || id === reading)
+  .map(([id]) => id);
 const others = rows.map(([id]) => id).filter((id) => !recorded.includes(id));
 
 describe('every operation', () => {

@@ -88,7 +88,7 @@ export async function openCrowd(databaseUri: string, databaseName: string): Prom
       mayConnect: createAddressRule(loopbackNetworks),
       lookUp: createLookUp(),
       version: '1.0.0',
-      log: { ...silentLog, debug: () => undefined, error: () => undefined },
+      log: { ...silentLog, error: () => undefined },
     });
   const webhooks = engineOn(database);
   return {

@@ -4,8 +4,8 @@ import {
   dayAfter,
   endOfFiscalDay,
   fiscalDateAt,
-  timezoneNamed,
 } from '../../src/catalog/locations/fiscal-calendar.ts';
+import { timezoneNamed } from '../../src/runtime/time-zones.ts';
 
 const berlin = (fiscalDayEnd: string): { timezone: string; fiscalDayEnd: string } => ({
   timezone: 'Europe/Berlin',

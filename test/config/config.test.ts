@@ -53,13 +53,14 @@ describe('loadConfig without settings', () => {
         cacheDir: '/home/someone/.cache/prompt-gateway',
       },
       storage: { kind: 'files', directory: resolve('data/files') },
-      invoke: { timeoutMs: 60_000, cacheMaxAge: 0, cacheMaxBytes: 64 * 1024 * 1024 },
+      invoke: { timeoutMs: 60_000, cacheMaxAge: 0, cacheMaxBytes: 64 * 1024 * 1024, content: 'off' },
       providers: { builtIn: {}, compatible: [], models: {}, concurrency: 128 },
       limits: {
         requestMemory: 192 * 1024 ** 2,
         keptAnswers: 2 * 1024 ** 3,
         testRunRetentionMs: 30 * 24 * 3_600_000,
         invocationRetentionMs: 30 * 24 * 3_600_000,
+        invocationContentRetentionMs: 7 * 24 * 3_600_000,
       },
       log: { level: 'info' },
       telemetry: { endpoint: undefined, sendsTraces: true, sendsMetrics: true },
@@ -223,7 +224,7 @@ describe('loadConfig', () => {
       LOG_LEVEL: 'silent',
       ADMIN_API_KEY: 'k'.repeat(32),
     });
-    expect(config.invoke).toEqual({ timeoutMs: 600_000, cacheMaxAge: 30, cacheMaxBytes: 1_048_576 });
+    expect(config.invoke).toEqual({ timeoutMs: 600_000, cacheMaxAge: 30, cacheMaxBytes: 1_048_576, content: 'off' });
     expect(config.providers.concurrency).toBe(7);
     expect(config.log.level).toBe('silent');
     expect(config.security.adminApiKey).toBe('k'.repeat(32));

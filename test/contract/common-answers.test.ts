@@ -9,7 +9,7 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { createBudget } from '../../src/limits/memory-budget.ts';
 import { bareKeyId, createBareRouter } from '../support/bare-router.ts';
 import { checkAnswer, type WireAnswer } from '../support/contract-check.ts';
-import { callEveryOperation, type Call } from '../support/every-operation.ts';
+import { callEveryOperation, environmentOfEveryOperation, type Call } from '../support/every-operation.ts';
 import { openDatabaseOf, problem, problemIn, startAnother } from '../support/per-operation.ts';
 import { recordAnswer } from '../support/recorded-answers.ts';
 import { startTestService, type Answer, type CallOptions, type TestService } from '../support/service.ts';
@@ -31,7 +31,7 @@ const having = new Map<string | null, string>();
 const lacking = new Map<string | null, string>();
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ environment: environmentOfEveryOperation });
   calls = await callEveryOperation(service);
   for (const scope of allScopes) {
     having.set(scope, await service.createKey(scope));

@@ -135,6 +135,7 @@ describe('types that openapi-typescript generates from the published contract', 
 
   it('let an editor complete the problems of one status of one operation', () => {
     expect(namesAt("switch (problem.type) { case '")).toEqual([
+      'urn:prompt-gateway:problem:alias-taken',
       'urn:prompt-gateway:problem:edit-conflict',
       'urn:prompt-gateway:problem:slug-taken',
     ]);

@@ -1,7 +1,7 @@
 /** Tests `If-Match` and `Idempotency-Key` on every operation: each operation accepts or refuses them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operationTable, type OperationId } from '../../generated/operations.ts';
-import { callEveryOperation, type Call } from '../support/every-operation.ts';
+import { callEveryOperation, environmentOfEveryOperation, type Call } from '../support/every-operation.ts';
 import { problem, problemIn } from '../support/per-operation.ts';
 import { startTestService, type Answer, type TestService } from '../support/service.ts';
 
@@ -28,6 +28,8 @@ const changing: readonly OperationId[] = [
   'updateApiKey',
   'setPrice',
   'deletePrice',
+  'setBudget',
+  'deleteBudget',
 ];
 /** Operations that create something, or can cost money. */
 const creating: readonly OperationId[] = [
@@ -45,6 +47,7 @@ const creating: readonly OperationId[] = [
   'sendTestEvent',
   'createReplay',
   'resendDelivery',
+  'createInvocationFeedback',
 ];
 /** Operations that have no effect when they are repeated. */
 const repeatable: readonly OperationId[] = [
@@ -61,6 +64,10 @@ const repeatable: readonly OperationId[] = [
 const withChosenId: readonly OperationId[] = ['closeFiscalDay'];
 /** Creates a resource with a secret, and cannot show the secret again. */
 const unrepeatable: readonly OperationId[] = ['createApiKey'];
+/** A repetition finds what the first request stored, and changes nothing. */
+const comparing: readonly OperationId[] = ['importPrompts'];
+/** Erases what has no ETag. */
+const withoutTag: readonly OperationId[] = ['deleteInvocationContent'];
 /** Changes nothing. */
 const withoutEffect: readonly OperationId[] = ['renderPrompt'];
 /** Sets or removes the cookie of a browser: no harm is done when they are repeated. */
@@ -71,7 +78,7 @@ const operationIds = Object.keys(operationTable) as OperationId[];
 let service: TestService;
 let calls: Record<OperationId, Call>;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ environment: environmentOfEveryOperation });
   calls = await callEveryOperation(service);
 });
 afterAll(() => service.close());
@@ -91,7 +98,12 @@ function expectRefusal({ status, body }: Answer, header: string): void {
 it('lists every operation that is not a read', () => {
   const writing = operationIds.filter((id) => operationTable[id].method !== 'GET').sort();
   expect(
-    [...new Set([...changing, ...creating, ...withChosenId, ...unrepeatable, ...withCookie, ...withoutEffect])].sort(),
+    [
+      ...new Set([
+        ...[...changing, ...creating, ...withChosenId, ...unrepeatable],
+        ...[...withCookie, ...withoutTag, ...withoutEffect, ...comparing],
+      ]),
+    ].sort(),
   ).toEqual(writing);
 });
 

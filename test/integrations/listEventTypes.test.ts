@@ -26,9 +26,10 @@ describe('200', () => {
       ['PRODUCT_UPDATED', true],
       ['CATEGORY_UPDATED', true],
       ['FISCAL_DAY_END', true],
+      ['BUDGET_THRESHOLD_REACHED', true],
       ['TEST', false],
     ]);
-    expect(body.pagination).toEqual({ total: 7, limit: 20, offset: 0, next: null });
+    expect(body.pagination).toEqual({ total: 8, limit: 20, offset: 0, next: null });
   });
 
   it('gives each type a self-contained schema that accepts only its own example', async () => {

@@ -30,7 +30,7 @@ export async function startInvokeHarness(options: TestServiceOptions = {}): Prom
   const mock = await startMockProvider();
   const access = { base_url: mock.url, api_key: providerKey };
   const compatible = [
-    { id: 'mock', ...access, models: ['model-a', 'model-b'], structured_outputs: true },
+    { id: 'mock', ...access, models: ['model-a', 'model-b'], structured_outputs: true, enforces_max_output: true },
     { id: 'spare', ...access, models: ['spare-a'], structured_outputs: true },
     { id: 'plain', ...access, models: ['plain-a'] },
   ];

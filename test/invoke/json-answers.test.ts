@@ -233,7 +233,7 @@ describe('an answer that could not be read in time', () => {
       checker: { check: async () => ({ status: 'unverified' }) },
     });
     expect(answer).toEqual({ result, isUnverified: true, latencyMs: expect.any(Number) });
-    expect(toWarnings([], answer).warnings).toEqual([
+    expect(toWarnings({ unknownVariables: [] }, answer).warnings).toEqual([
       { code: 'unverified-object', detail: 'reading the answer took too long; it may not be JSON' },
     ]);
   });

@@ -117,6 +117,25 @@ const lists: Record<ListId, () => Promise<Sample>> = {
     };
     return { path, keyOf: ({ name }: { name: string }) => name, keys, change };
   },
+  async listBudgets() {
+    const set = async (name: string): Promise<string> => {
+      const body = { scope: { tag: 'team=listed' }, limit: { amount: '1', currency: 'USD' }, period: 'once' };
+      await setup.service.call('PUT', `/api/v1/budgets/${name}`, { body });
+      return name;
+    };
+    const keys = ['a', 'b', 'c', 'e', 'f', 'g', 'h'];
+    for (const name of keys.toReversed()) await set(name);
+    const change = {
+      async remove(name: string): Promise<void> {
+        await setup.service.call('DELETE', `/api/v1/budgets/${name}`);
+      },
+      async insert(behind: string): Promise<string> {
+        await set('a-0');
+        return set(`${behind}-1`);
+      },
+    };
+    return { path: '/api/v1/budgets', keyOf: ({ name }: { name: string }) => name, keys, change };
+  },
   async listLabelMoves() {
     const { id } = await createPrompt(setup.service);
     const path = `${promptsPath}/${id}/labels/production`;

@@ -264,7 +264,7 @@ describe('400', () => {
     ['tools[0].defer_loading', { tools: [{ ...tool, defer_loading: true }] }],
     ['tool_choice.type', { tool_choice: { type: 'allowed_tools', name: 'x' } }],
     ['temperature', { temperature: 3 }],
-    ['prompt.variables.ticket', { prompt: { variables: { ticket: { type: 'input_text', text: 'x' } } } }],
+    ['prompt.variables.ticket.type', { prompt: { variables: { ticket: { type: 'input_image', text: 'x' } } } }],
     ['input[0].type', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
     ['input[0].type', { input: [{ type: 'reasoning', id: 'rs_1' }] }],
     ['input[0].role', { input: [{ role: 'tool', content: 'x' }] }],

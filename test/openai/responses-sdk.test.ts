@@ -109,6 +109,45 @@ describe('responses.create', () => {
     ]);
   });
 
+  it("runs a prompt that OpenAI hosted, with OpenAI's own call", async () => {
+    const id = 'pmpt_68a1f0c2d4e88190b3a5c7d9e1f20413';
+    const slug = await harness.createPrompt({ aliases: [id], selected_model: 'model-b' });
+    for (const text of ['Dear {{name}}', 'Bye {{name}}', 'See you']) {
+      const body = { messages: [{ role: 'user', content: text }] };
+      await harness.service.call('PUT', `/api/v1/prompts/${slug}`, { body });
+    }
+    const variables = { name: 'Ada' };
+    const response = await openai.responses.create({ prompt: { id, version: '3', variables } });
+    expect([response.output_text, response.prompt?.version]).toEqual(['Hello from model-b.', '3']);
+    // As the code that OpenAI's dashboard shows.
+    await openai.responses.create({
+      prompt: { id, version: '2', variables: { name: { type: 'input_text', text: 'Bob' } } },
+      input: [],
+      text: { format: { type: 'text' } },
+      reasoning: {},
+      max_output_tokens: 2048,
+      store: true,
+      include: ['reasoning.encrypted_content', 'web_search_call.action.sources'],
+    });
+    const stream = await openai.responses.create({ prompt: { id }, input: 'Go on', stream: true });
+    expect((await all(stream)).at(-1)?.type).toBe('response.completed');
+    expect(harness.mock.requests.map(({ body }) => body['messages'])).toEqual([
+      [{ role: 'user', content: 'Bye Ada' }],
+      [{ role: 'user', content: 'Dear Bob' }],
+      [
+        { role: 'user', content: 'See you' },
+        { role: 'user', content: 'Go on' },
+      ],
+    ]);
+    const image = {
+      name: { type: 'input_image' as const, image_url: 'https://x.example/a.png', detail: 'auto' as const },
+    };
+    const refused = await failureOf(openai.responses.create({ prompt: { id, variables: image } }));
+    expect(refused).toMatchObject({ status: 400, param: expect.stringContaining('prompt.variables.name') });
+    const unknown = await failureOf(openai.responses.create({ prompt: { id: 'pmpt_0', variables } }));
+    expect(unknown).toMatchObject({ status: 404, code: 'prompt-not-found' });
+  });
+
   it('passes functions, their calls and their results', async () => {
     const input: ResponseInput = [{ role: 'user', content: 'What is the weather?' }];
     const tools = [getWeather, getTime];

@@ -129,9 +129,10 @@ function checkProblem(row: OperationRow, { status, headers, text }: WireAnswer):
 
 /** The type of the problem that an answer describes, also in the form of OpenAI's API; undefined for another answer. */
 export function problemSlug({ headers, text }: Pick<WireAnswer, 'headers' | 'text'>): string | undefined {
-  if (headers['content-type']?.includes('json') !== true || text === '') return undefined;
+  const mediaType = headers['content-type'] ?? '';
+  if (!/json(;|$)/.test(mediaType) || text === '') return undefined;
   const { type, error } = JSON.parse(text) as { type?: unknown; error?: { code?: unknown } | null };
-  if (headers['content-type'].startsWith('application/problem+json')) {
+  if (mediaType.startsWith('application/problem+json')) {
     return String(type).replace('urn:prompt-gateway:problem:', '');
   }
   return typeof error?.code === 'string' ? error.code : undefined;

@@ -9,6 +9,9 @@ export interface Call extends CallOptions {
   readonly path: string;
 }
 
+/** What the service needs so that all of them succeed. */
+export const environmentOfEveryOperation = { INVOCATION_CONTENT: 'all' };
+
 /** What the calls are about: made beforehand, so that they find it. */
 interface Fixture {
   readonly prompt: string;
@@ -16,6 +19,7 @@ interface Fixture {
   readonly run: string;
   readonly key: string;
   readonly invocation: string;
+  readonly erased: string;
   /** A whole API key, for signing in. */
   readonly secret: string;
   readonly location: string;
@@ -31,6 +35,8 @@ interface Fixture {
   readonly delivery: string;
   readonly replay: string;
 }
+
+const plenty = { scope: { tag: 'team=none' }, limit: { amount: '1000', currency: 'USD' }, period: 'month' };
 
 async function createFixture(service: TestService): Promise<Fixture> {
   const post = async (path: string, body?: unknown): Promise<{ id: string; secret_rotation?: { id: string } }> => {
@@ -50,8 +56,15 @@ async function createFixture(service: TestService): Promise<Fixture> {
   }
   const rates = [{ input: '1', output: '2' }];
   await service.call('PUT', '/api/v1/prices/echo/retired', { body: { rates } });
+  for (const name of ['kept', 'retired']) {
+    await service.call('PUT', `/api/v1/budgets/${name}`, { body: plenty });
+  }
   const place = { name: 'Harbour', currency: 'EUR', timezone: 'UTC', fiscal_day_end: '00:00' };
-  const invoked = await service.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: {} });
+  await create('/api/v1/prompts', { ...body, name: 'Imported' });
+  const invoke = async (): Promise<string> => {
+    const { headers } = await service.call('POST', `/api/v1/prompts/${prompt}/invoke`, { body: {} });
+    return headers['x-invocation-id'] ?? '';
+  };
   const location = await create('/v1/locations', place);
   const closed = await create('/v1/locations', place);
   await post(`/v1/locations/${closed}/fiscal-days/${today}/close`);
@@ -88,7 +101,8 @@ async function createFixture(service: TestService): Promise<Fixture> {
     prompt,
     doomed: await create('/api/v1/prompts', body),
     run: await create(`/api/v1/prompts/${prompt}/test`, { providers: [{ provider: 'echo' }] }),
-    invocation: invoked.headers['x-invocation-id'] ?? '',
+    invocation: await invoke(),
+    erased: await invoke(),
     key: await create('/api/v1/api-keys', { name: 'doomed', scopes: ['keys:manage'] }),
     secret: await service.createKey('prompts:read'),
   };
@@ -97,13 +111,27 @@ async function createFixture(service: TestService): Promise<Fixture> {
 /** A call of every operation of the contract. The compiler misses one that is left out. */
 export async function callEveryOperation(service: TestService): Promise<Record<OperationId, Call>> {
   const fixture = await createFixture(service);
-  const { prompt, doomed, run, key, secret, invocation } = fixture;
+  const { prompt, doomed, run, key, secret, invocation, erased } = fixture;
   const prompts = '/api/v1/prompts';
   const messages = [{ role: 'user', content: 'Hello once more' }];
   const known = { 'If-Match': '*' };
+  const imported = {
+    version: 1,
+    messages: [{ role: 'user', content: 'Hello from a file' }],
+    selected_provider: 'echo',
+  };
   return {
     createPrompt: { method: 'POST', path: prompts, body: { name: 'New', messages } },
     listPrompts: { method: 'GET', path: prompts },
+    exportPrompts: { method: 'GET', path: `${prompts}/export` },
+    importPrompts: {
+      method: 'POST',
+      path: `${prompts}/import`,
+      body: {
+        prompts: [{ slug: 'imported', name: 'Imported', versions: [imported] }],
+        conflicts: 'new-version',
+      },
+    },
     getPrompt: { method: 'GET', path: `${prompts}/${prompt}` },
     updatePrompt: { method: 'PUT', path: `${prompts}/${prompt}`, body: { messages } },
     deletePrompt: { method: 'DELETE', path: `${prompts}/${doomed}` },
@@ -125,12 +153,23 @@ export async function callEveryOperation(service: TestService): Promise<Record<O
       body: { rates: [{ input: '1', output: '2' }] },
     },
     deletePrice: { method: 'DELETE', path: '/api/v1/prices/echo/retired' },
+    listBudgets: { method: 'GET', path: '/api/v1/budgets' },
+    getBudget: { method: 'GET', path: '/api/v1/budgets/kept' },
+    setBudget: { method: 'PUT', path: '/api/v1/budgets/kept', body: plenty },
+    deleteBudget: { method: 'DELETE', path: '/api/v1/budgets/retired' },
     createTestRun: { method: 'POST', path: `${prompts}/${prompt}/test`, body: { providers: [{ provider: 'echo' }] } },
     listTestRuns: { method: 'GET', path: `${prompts}/${prompt}/test-runs` },
     getTestRun: { method: 'GET', path: `/api/v1/test-runs/${run}` },
     getTestRunResults: { method: 'GET', path: `/api/v1/test-runs/${run}/results` },
     listInvocations: { method: 'GET', path: '/api/v1/invocations' },
     getInvocation: { method: 'GET', path: `/api/v1/invocations/${invocation}` },
+    getInvocationContent: { method: 'GET', path: `/api/v1/invocations/${invocation}/content` },
+    deleteInvocationContent: { method: 'DELETE', path: `/api/v1/invocations/${erased}/content` },
+    createInvocationFeedback: {
+      method: 'POST',
+      path: `/api/v1/invocations/${invocation}/feedback`,
+      body: { score: 1 },
+    },
     exportInvocations: { method: 'GET', path: '/api/v1/invocations/export' },
     getCosts: { method: 'GET', path: '/api/v1/costs' },
     createChatCompletion: {

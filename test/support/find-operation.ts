@@ -15,5 +15,8 @@ function partOf(_parameter: string, name: string): string {
 export function findOperation(method: string, url: string): OperationId | undefined {
   const path = url.split('?', 1)[0] ?? '';
   const wanted = method === 'HEAD' ? 'GET' : method;
-  return routes.find((route) => route.method === wanted && route.path.test(path))?.operationId;
+  // A path without parameters takes precedence, whatever its methods are.
+  const exact = routes.filter(({ operationId }) => operationTable[operationId].path === path);
+  const candidates = exact.length > 0 ? exact : routes;
+  return candidates.find((route) => route.method === wanted && route.path.test(path))?.operationId;
 }

@@ -29,6 +29,8 @@ import { findVendor, toJson, type Finish, type MockAnswer, type MockToolCall, ty
  *     mock-tools                 a text, and calls of the tools `get_weather` and `get_time`
  *     anything else              "Hello from <model>."
  *
+ * With `-detailed` at its end, usage has tokens of caches and of reasoning.
+ *
  * Those that differ only in streams; whole answers are the same text:
  *
  *     mock-stall, mock-cut       after half of the events; the connection stays open or is destroyed
@@ -122,13 +124,15 @@ export interface MockProviderOptions {
   readonly delay?: number;
   /** False discards the requests, for benchmarks. */
   readonly record?: boolean;
+  /** Called for each request, also if they are not recorded. */
+  readonly onRequest?: (request: Pick<RecordedRequest, 'path' | 'headers' | 'model'>) => void;
   /** The target of `mock-redirect`. */
   readonly redirectTarget?: string;
 }
 
 /** Starts a mock provider on the loopback interface. */
 export async function startMockProvider(options: MockProviderOptions = {}): Promise<MockProvider> {
-  const { port = 0, delay = 0, record = true, redirectTarget = 'http://127.0.0.1:9/stolen' } = options;
+  const { port = 0, delay = 0, record = true, onRequest, redirectTarget = 'http://127.0.0.1:9/stolen' } = options;
   const requests: RecordedRequest[] = [];
   const scripts = new Map<string, Behaviour[]>();
   const answers = new Map<string, string>();
@@ -151,6 +155,7 @@ export async function startMockProvider(options: MockProviderOptions = {}): Prom
         sendJson(response, 404, { error: { message: 'no such path', type: 'not_found_error' } });
         return;
       }
+      onRequest?.({ path, headers: request.headers, model });
       const behaviour = scripts.get(model)?.shift() ?? fromName(model, delay);
       const streamed = asksForStream(path, body);
       const asksForUsage = body.includes('"include_usage":true');

@@ -52,7 +52,19 @@ export interface Vendor {
 /** The number of input and output tokens of every answer. */
 export const mockUsage = { input: 11, output: 7 };
 
+/**
+ * The tokens of models whose names end with `-detailed`, in addition, where the format has them. OpenAI's formats and
+ * Google count `cached` in the input, OpenAI's `reasoning` in the output; the others count them beside it. Cohere says
+ * more tokens than it bills.
+ */
+export const mockDetails = { cached: 4, written: 3, writtenForAnHour: 2, reasoning: 5, unbilled: 200 };
+
 const { input, output } = mockUsage;
+const { cached, written, writtenForAnHour, reasoning: thoughts, unbilled } = mockDetails;
+
+function isDetailed(model: string): boolean {
+  return model.endsWith('-detailed');
+}
 const created = 1_790_000_000;
 
 /** JSON in the place of a value, as `toJson` writes it. */
@@ -108,7 +120,7 @@ const openai: Vendor = {
         finish_reason: openaiFinish[finish],
       },
     ],
-    ...(usage && { usage: openaiUsage }),
+    ...(usage && { usage: openaiUsage(model) }),
   }),
   error: (_status, message, code = 'mock_error') => ({ error: { message, type: 'mock_error', param: null, code } }),
   streamType: eventStream,
@@ -144,8 +156,8 @@ function openaiStream(model: string, usagePlace: 'own-chunk' | 'usage' | 'x_groq
       const last = chunk({}, openaiFinish[finish]);
       const end = 'data: [DONE]\n\n';
       if (!usage || usagePlace === 'none') return data(last) + end;
-      if (usagePlace === 'own-chunk') return data(last, { ...last, choices: [], usage: openaiUsage }) + end;
-      const counts = usagePlace === 'usage' ? { usage: openaiUsage } : { x_groq: { usage: openaiUsage } };
+      if (usagePlace === 'own-chunk') return data(last, { ...last, choices: [], usage: openaiUsage(model) }) + end;
+      const counts = usagePlace === 'usage' ? { usage: openaiUsage(model) } : { x_groq: { usage: openaiUsage(model) } };
       return data({ ...last, ...counts }) + end;
     },
     error: (code, message) => data({ error: { message, type: code, param: null, code } }),
@@ -159,7 +171,15 @@ const openaiFinish: Readonly<Record<Finish, string>> = {
   'tool-calls': 'tool_calls',
   'content-filter': 'content_filter',
 };
-const openaiUsage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+function openaiUsage(model: string): object {
+  return {
+    ...{ prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+    ...(isDetailed(model) && {
+      prompt_tokens_details: { cached_tokens: cached },
+      completion_tokens_details: { reasoning_tokens: thoughts },
+    }),
+  };
+}
 
 function openaiCall({ id, name, arguments: input }: MockToolCall): unknown {
   return { id, type: 'function', function: { name, arguments: input } };
@@ -308,7 +328,15 @@ function responseObject(
     status: reason === undefined ? 'completed' : 'incomplete',
     ...(reason !== undefined && { incomplete_details: { reason } }),
     output: [...(text === '' && toolCalls.length > 0 ? [] : [message]), ...toolCalls.map(responseCall)],
-    ...(usage && { usage: { input_tokens: input, output_tokens: output, total_tokens: input + output } }),
+    ...(usage && {
+      usage: {
+        ...{ input_tokens: input, output_tokens: output, total_tokens: input + output },
+        ...(isDetailed(model) && {
+          input_tokens_details: { cached_tokens: cached },
+          output_tokens_details: { reasoning_tokens: thoughts },
+        }),
+      },
+    }),
   };
 }
 
@@ -325,7 +353,7 @@ const anthropic: Vendor = {
     ],
     stop_reason: anthropicFinish[finish],
     stop_sequence: null,
-    usage: { input_tokens: usage ? input : 0, output_tokens: usage ? output : 0 },
+    usage: { input_tokens: usage ? input : 0, output_tokens: usage ? output : 0, ...anthropicCache(model) },
   }),
   error: (_status, message, code = 'mock_error') => ({ type: 'error', error: { type: code, message } }),
   streamType: eventStream,
@@ -357,7 +385,7 @@ const anthropic: Vendor = {
             content: [],
             stop_reason: null,
             stop_sequence: null,
-            usage: { input_tokens: input, output_tokens: 1 },
+            usage: { input_tokens: input, output_tokens: 1, ...anthropicCache(model) },
           },
         }),
       text: (text) => enter('text', { type: 'text', text: '' }) + step({ type: 'text_delta', text }),
@@ -399,6 +427,18 @@ const anthropicFinish: Readonly<Record<Finish, string>> = {
 
 function anthropicCall({ id, name }: MockToolCall): object {
   return { type: 'tool_use', id, name, input: {} };
+}
+
+function anthropicCache(model: string): object {
+  if (!isDetailed(model)) return {};
+  return {
+    cache_read_input_tokens: cached,
+    cache_creation_input_tokens: written,
+    cache_creation: {
+      ephemeral_5m_input_tokens: written - writtenForAnHour,
+      ephemeral_1h_input_tokens: writtenForAnHour,
+    },
+  };
 }
 
 const google: Vendor = {
@@ -452,6 +492,7 @@ function googleChunk(
         promptTokenCount: input,
         candidatesTokenCount,
         totalTokenCount: input + candidatesTokenCount,
+        ...(isDetailed(modelVersion) && { cachedContentTokenCount: cached, thoughtsTokenCount: thoughts }),
       },
     }),
     modelVersion,
@@ -471,7 +512,7 @@ function googleCall({ id, name, arguments: args }: MockToolCall): object {
 
 const cohere: Vendor = {
   name: 'cohere',
-  answer: ({ text, toolCalls, finish, usage }) => ({
+  answer: ({ model, text, toolCalls, finish, usage }) => ({
     id: 'mock',
     message: {
       role: 'assistant',
@@ -479,11 +520,11 @@ const cohere: Vendor = {
       ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(openaiCall) }),
     },
     finish_reason: cohereFinish[finish],
-    usage: cohereUsage(usage),
+    usage: cohereUsage(usage, model),
   }),
   error: (_status, message) => ({ id: 'mock', message }),
   streamType: eventStream,
-  stream() {
+  stream(model) {
     let index = -1;
     let open = false;
     const close = (): string => {
@@ -523,7 +564,10 @@ const cohere: Vendor = {
       ping: () => named({ type: 'citation-end', index }),
       finish: (finish, usage) =>
         close() +
-        named({ type: 'message-end', delta: { finish_reason: cohereFinish[finish], usage: cohereUsage(usage) } }),
+        named({
+          type: 'message-end',
+          delta: { finish_reason: cohereFinish[finish], usage: cohereUsage(usage, model) },
+        }),
       error: (_code, text) => named({ type: 'message-end', delta: { finish_reason: 'ERROR', error: text } }),
       garbage: () => notJson,
     };
@@ -537,14 +581,15 @@ const cohereFinish: Readonly<Record<Finish, string>> = {
   'content-filter': 'ERROR_TOXIC',
 };
 
-function cohereUsage(usage: boolean): object {
+function cohereUsage(usage: boolean, model: string): object {
   const counts = { input_tokens: usage ? input : 0, output_tokens: usage ? output : 0 };
-  return { billed_units: counts, tokens: counts };
+  const more = isDetailed(model) ? unbilled : 0;
+  return { billed_units: counts, tokens: { ...counts, input_tokens: counts.input_tokens + more } };
 }
 
 const bedrock: Vendor = {
   name: 'bedrock',
-  answer: ({ text, toolCalls, finish, usage }) => ({
+  answer: ({ model, text, toolCalls, finish, usage }) => ({
     output: {
       message: {
         role: 'assistant',
@@ -558,11 +603,11 @@ const bedrock: Vendor = {
     },
     stopReason: bedrockFinish[finish],
     metrics: { latencyMs: 1 },
-    usage: bedrockUsage(usage),
+    usage: bedrockUsage(usage, model),
   }),
   error: (_status, message) => ({ message }),
   streamType: 'application/vnd.amazon.eventstream',
-  stream() {
+  stream(model) {
     let contentBlockIndex = 0;
     const delta = (payload: object): Buffer =>
       frame('event', 'contentBlockDelta', { contentBlockIndex, delta: payload });
@@ -583,7 +628,7 @@ const bedrock: Vendor = {
       finish: (finish, usage) =>
         Buffer.concat([
           frame('event', 'messageStop', { stopReason: bedrockFinish[finish] }),
-          frame('event', 'metadata', { usage: bedrockUsage(usage), metrics: { latencyMs: 1 } }),
+          frame('event', 'metadata', { usage: bedrockUsage(usage, model), metrics: { latencyMs: 1 } }),
         ]),
       error: (_code, message) => frame('exception', 'modelStreamErrorException', { message }),
       garbage: () => frame('event', 'contentBlockDelta', '{"never": closed'),
@@ -593,9 +638,19 @@ const bedrock: Vendor = {
 
 const bedrockFinish = { ...anthropicFinish, 'content-filter': 'content_filtered' };
 
-function bedrockUsage(usage: boolean): object {
+function bedrockUsage(usage: boolean, model: string): object {
   const [inputTokens, outputTokens] = usage ? [input, output] : [0, 0];
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+  return {
+    ...{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+    ...(isDetailed(model) && {
+      cacheReadInputTokens: cached,
+      cacheWriteInputTokens: written,
+      cacheDetails: [
+        { ttl: '5m', inputTokens: written - writtenForAnHour },
+        { ttl: '1h', inputTokens: writtenForAnHour },
+      ],
+    }),
+  };
 }
 
 /** A message of Amazon's event stream: lengths, headers and payload, each followed by its CRC. */

@@ -25,6 +25,15 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   prompts: [...audited, ...promptFields.storedNames],
   prompt_versions: ['_id', 'prompt_id', 'version', ...contentFields.storedNames, 'created_at', 'author', 'note'],
   label_moves: ['_id', 'prompt_id', 'label', 'sequence', 'version', 'moved_at', 'moved_by'],
+  budgets: [
+    ...audited,
+    ...['budget_id', 'scope', 'limit', 'period', 'time_zone', 'unpriced', 'assume_max_output_tokens'],
+    ...['thresholds', 'blocked', 'created_at', 'set_at', 'set_by'],
+  ],
+  budget_periods: [
+    ...['_id', 'budget', 'budget_id', 'since', 'resets_at', 'limit', 'revision', 'taken', 'spent', 'by', 'holders'],
+    ...['announced', 'outbox', 'expires_at'],
+  ],
   model_prices: [...audited, 'provider', 'model', 'rates', 'set_at', 'set_by'],
   test_runs: [...stamps, ...testRunFields.storedNames, 'heartbeat', 'buried_at'],
   api_keys: [
@@ -97,11 +106,26 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   ],
   costs_progress: ['_id', 'until', 'claimed_until'],
   statistics: ['_id', 'minutes', 'quarters', 'expires_at'],
-  journals: ['_id', 'seq', 'state', 'open'],
-  /** One collection a day. */
+  journals: ['_id', 'seq', 'state', 'open', 'settled'],
+  feedback: [
+    ...[...stamps, 'invocation_id', 'key_id', 'key_name', 'score', 'name', 'comment', 'created_at', 'expires_at'],
+  ],
+  /** One collection a day, as of the next. */
+  invocation_contents: ['_id', 'key', 'data', 'erased_at'],
   invocations: [
     ...['_id', 'created_at', 'operation', 'status', 'problem', 'key_id', 'key_name', 'prompt_id', 'prompt_slug'],
-    ...['prompt_version', 'label', 'tags', 'request_id', 'trace_id', 'streamed', 'cached', 'joined', 'provider'],
+    ...[
+      'prompt_version',
+      'label',
+      'tags',
+      'request_id',
+      'trace_id',
+      'streamed',
+      'cached',
+      'joined',
+      'provider',
+      'content_kept',
+    ],
     ...['model', 'latency_ms', 'first_content_ms', 'finish_reason', 'usage', 'cost', 'attempts'],
   ],
 };

@@ -27,7 +27,8 @@ interface ReceivedSpan {
 interface ReceivedMetric {
   readonly name: string;
   readonly unit: string;
-  readonly histogram: { readonly dataPoints: readonly { readonly sum: number; readonly attributes: Attribute[] }[] };
+  readonly histogram?: { readonly dataPoints: readonly { readonly sum: number; readonly attributes: Attribute[] }[] };
+  readonly sum?: { readonly dataPoints: readonly { readonly asDouble: number; readonly attributes: Attribute[] }[] };
 }
 /** What a collector gets, as JSON. */
 interface Exported {
@@ -41,6 +42,8 @@ const given = { traceId: '1'.repeat(32), spanId: '2'.repeat(16), tracestate: 've
 const headers = { traceparent: `00-${given.traceId}-${given.spanId}-01`, tracestate: given.tracestate };
 const secret = 'a secret that no span contains';
 const [server, client] = [2, 3];
+/** A model that the provider does not list. */
+const unlisted = 'any-name-that-a-caller-thinks-of';
 
 let collector: Server;
 let mock: MockProvider;
@@ -88,9 +91,14 @@ beforeAll(async () => {
       body: { provider: 'mock', model, variables: { word: secret }, ...extra },
       headers,
     });
+  for (const model of ['model-a', unlisted]) {
+    const body = { rates: [{ input: '0.1', output: '0.4' }] };
+    await service.call('PUT', `/api/v1/prices/mock/${model}`, { body });
+  }
   await invoke('model-a');
   await invoke('model-a', { stream: true });
   await invoke('mock-400');
+  await invoke(unlisted);
   const shop = await openShop(service);
   const integration = { name: 'Traced', url: receiver.url, event_types: ['ORDER_PLACED'] };
   await service.call('POST', '/api/v1/integrations', { body: integration });
@@ -115,7 +123,7 @@ afterAll(async () => {
 describe('spans', () => {
   it('of requests belong to the trace of the caller, or begin one', () => {
     const invoked = spansNamed('POST /api/v1/prompts/{slugOrId}/invoke');
-    expect(invoked).toHaveLength(3);
+    expect(invoked).toHaveLength(4);
     expect(invoked[0]).toMatchObject({
       kind: server,
       traceId: given.traceId,
@@ -192,18 +200,30 @@ describe('metrics', () => {
     const pointsOf = (name: string) =>
       metrics
         .filter((metric) => metric.name === name)
-        .flatMap(({ histogram }) => histogram.dataPoints)
+        .flatMap(({ histogram, sum }) => [
+          ...(histogram?.dataPoints ?? []),
+          ...(sum?.dataPoints.map(({ asDouble, attributes }) => ({ sum: asDouble, attributes })) ?? []),
+        ])
         .map(({ sum, attributes }) => ({ sum, ...valuesOf(attributes) }));
     expect(new Set(metrics.map(({ name, unit }) => `${name} ${unit}`))).toEqual(
       new Set([
         'http.server.request.duration s',
         'gen_ai.client.operation.duration s',
         'gen_ai.client.token.usage {token}',
+        'prompt_gateway.cost USD',
       ]),
     );
     expect(pointsOf('gen_ai.client.token.usage')).toMatchObject([
       { 'gen_ai.token.type': 'input', 'gen_ai.request.model': 'model-a', sum: expect.any(Number) },
       { 'gen_ai.token.type': 'output', 'gen_ai.request.model': 'model-a', sum: expect.any(Number) },
+      { 'gen_ai.token.type': 'input', 'gen_ai.request.model': '_OTHER', sum: 11 },
+      { 'gen_ai.token.type': 'output', 'gen_ai.request.model': '_OTHER', sum: 7 },
+    ]);
+    const provider = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'mock' };
+    expect(pointsOf('prompt_gateway.cost')).toEqual([
+      { ...provider, 'gen_ai.request.model': 'model-a', sum: 0.0000078 },
+      { ...provider, 'gen_ai.request.model': 'mock-400', sum: 0 },
+      { ...provider, 'gen_ai.request.model': '_OTHER', sum: 0.0000039 },
     ]);
     expect(pointsOf('http.server.request.duration')).toContainEqual(
       expect.objectContaining({ 'http.route': '/v1/orders', 'http.response.status_code': 201 }),

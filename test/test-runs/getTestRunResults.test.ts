@@ -27,6 +27,25 @@ describe('200', () => {
     expect(headers['etag']).toBe(`"${id}.results"`);
   });
 
+  it('returns the values of the run, whatever is in them, and its results to a repetition', async () => {
+    const prompt = await createPrompt(harness.service, { messages: [{ role: 'user', content: '{{text}}' }] });
+    const variables = { text: 'Ada', more: { results: [1], id: 'x' } };
+    const headers = { 'Idempotency-Key': 'with-values' };
+    const { body: run } = await createTestRun(harness.service, prompt, { ...onEcho, variables }, headers);
+    const { body } = await harness.service.call('GET', resultsPath(run.id as string));
+    expect(body).toMatchObject({ id: run.id, variables, results: run.results });
+    const { body: again } = await createTestRun(harness.service, prompt, { ...onEcho, variables }, headers);
+    expect(again.results).toEqual(run.results);
+  });
+
+  it('leaves out values of more than 256 KiB', async () => {
+    const prompt = await createPrompt(harness.service, { messages: [{ role: 'user', content: '{{text}}' }] });
+    const variables = { text: 'x'.repeat(256 * 1024) };
+    const { body: run } = await createTestRun(harness.service, prompt, { ...onEcho, variables });
+    const { body } = await harness.service.call('GET', resultsPath(run.id as string));
+    expect(body.variables).toBeUndefined();
+  });
+
   it('keeps the text of the provider unchanged', async () => {
     const text = 'Zażółć 🦔 \u2028 "quoted" \\ \u0000 {{name}}';
     const prompt = await createPrompt(harness.service, { messages: [{ role: 'user', content: '{{text}}' }] });

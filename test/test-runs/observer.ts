@@ -5,12 +5,14 @@ import { createFsBlobStore } from '../../src/blobs/fs-blob-store.ts';
 import { createGenerator } from '../../src/generation/generator.ts';
 import { createPlanner } from '../../src/generation/planner.ts';
 import { createResponseCache } from '../../src/generation/response-cache.ts';
+import { createBudgetFeature } from '../../src/budgets/feature.ts';
 import { createInvocationFeature } from '../../src/invocations/feature.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createKeptBytes } from '../../src/limits/kept-bytes.ts';
 import { createPrompts } from '../../src/prompts/prompts.ts';
 import type { ProviderRegistry } from '../../src/providers/provider.ts';
 import { createPromptStore } from '../../src/prompts/prompt-store.ts';
+import { createSecretBox } from '../../src/secrets/secret-box.ts';
 import { createTestRunStore } from '../../src/test-runs/test-run-store.ts';
 import { createTestRuns, type TestRuns, type TestRunsDependencies } from '../../src/test-runs/test-runs.ts';
 import type { Harness } from './test-runs-harness.ts';
@@ -51,8 +53,10 @@ export function observe(
       database,
       log,
       prices: { quote: () => undefined },
+      budgets: createBudgetFeature({ ...system, database }),
       addedUpUntil: async () => undefined,
       retentionMs: 30 * 24 * 3_600_000,
+      content: { mode: 'off', retentionMs: 1, secrets: createSecretBox(new Uint8Array(32)) },
     }).invocations,
     metrics: { setTestRunsActive: () => undefined },
     log,

@@ -1,6 +1,7 @@
 """The `openai` package."""
 
 import asyncio
+import uuid
 from decimal import Decimal
 from enum import Enum
 from typing import Optional
@@ -217,6 +218,17 @@ class Responses(GatewayTest):
         self.assertEqual((response.output_text, response.prompt.version), ("Hello from model-a.", "1"))
         contents = [message["content"] for message in self.sent()["messages"]]
         self.assertEqual(contents, ["Hello Ada", "Go on"])
+
+    def test_prompt_that_openai_hosted(self):
+        alias = f"pmpt_{uuid.uuid4().hex}"
+        create_prompt(aliases=[alias])
+        variables = {"name": {"type": "input_text", "text": "Ada"}}
+        prompt = {"id": alias, "version": "1", "variables": variables}
+        response = client.responses.create(prompt=prompt, input=[], reasoning={}, store=True)
+        self.assertEqual((response.output_text, response.prompt.version), ("Hello from model-a.", "1"))
+        self.assertEqual(self.sent()["messages"], [{"role": "user", "content": "Hello Ada"}])
+        with self.assertRaises(openai.NotFoundError):
+            client.responses.create(prompt={"id": alias, "version": "31"})
 
     def test_every_member(self):
         client.responses.create(
