@@ -3,7 +3,7 @@
 /** What knows nothing of this service's domain, or of HTTP. */
 const base = '^src/(runtime|errors|fields|limits|editing|lists|secrets|templates|json-schema|outbound|blobs|db)/';
 const features =
-  'api-keys|audit|catalog|events|generation|integrations|invocations|invoke|openai|orders|prompts|providers|service|sessions|statistics|test-runs|webhooks';
+  'api-keys|audit|budgets|catalog|events|generation|integrations|invocations|invoke|openai|orders|prompts|providers|service|sessions|statistics|test-runs|webhooks';
 const wiring = '^src/(app|start|main|server)\\.ts$';
 
 export default {
