@@ -4,7 +4,7 @@ import { createBudgetFeature } from '../../src/budgets/feature.ts';
 import { createPeriodStore } from '../../src/budgets/period-store.ts';
 import type { PagedDatabase } from '../../src/db/pages.ts';
 import { system } from '../../src/runtime/system.ts';
-import { createIntegration, eventually } from '../integrations/integrations-harness.ts';
+import { createIntegration, eventually, publishedSchemas } from '../integrations/integrations-harness.ts';
 import { startInvokeHarness, type InvokeHarness } from '../invoke/invoke-harness.ts';
 import { openShop } from '../orders/orders-harness.ts';
 import { openDatabaseOf, problem, startAnother } from '../support/per-operation.ts';
@@ -85,6 +85,9 @@ describe('a threshold of a budget', () => {
         ...{ spent: { amount: expect.stringMatching(/^0\.000\d+$/), currency: 'USD' }, since: budget.current.since },
       },
     });
+    const isValid = (await publishedSchemas(service))(type);
+    for (const payload of payloads) expect([isValid(payload), isValid.errors]).toEqual([true, null]);
+    expect(isValid({ ...payloads[0], data: { budget: 'watched' } })).toBe(false);
     expect(receiver.requests[0]?.headers).toMatchObject({
       ...{ 'x-service-event-type': type, 'x-service-event-target-uuid': budget.id },
       'x-service-application-id': integration.id,

@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import { Binary } from 'mongodb';
 import { Webhook } from 'standardwebhooks';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -22,6 +21,7 @@ import {
   createIntegration,
   eventually,
   nextSecret,
+  publishedSchemas,
   secret,
   setUpIntegrations,
   standardHeaders,
@@ -253,15 +253,13 @@ describe('a delivery', () => {
   });
 
   it('of each type matches the schema that the service publishes', async () => {
-    const schemas = await Promise.all(
-      eventTypes.map(async (type) => (await fetch(`${setup.service.url}/schemas/events/${type}/v1.json`)).json()),
-    );
-    const ajv = formats.default(new Ajv2020(), { mode: 'full' });
-    for (const schema of schemas) ajv.addSchema(schema as object);
+    const validatorOf = await publishedSchemas(setup.service);
+    // The thresholds of budgets have tests of their own.
+    const types = eventTypes.filter((type) => type !== 'BUDGET_THRESHOLD_REACHED');
     const { path } = await createIntegration(setup.service, {
       url: `${setup.receiver.url}/all`,
       secret,
-      event_types: eventTypes.filter((type) => type !== 'TEST'),
+      event_types: types.filter((type) => type !== 'TEST'),
     });
     const { fiscal_day_end, timezone } = middayClock(new Date());
     const shop = await openShop(setup.service, { fiscal_day_end, timezone });
@@ -275,14 +273,14 @@ describe('a delivery', () => {
     await eventually(
       setup.service,
       `${path}/deliveries?status=delivered`,
-      ({ pagination }) => pagination.total === eventTypes.length + 1,
+      ({ pagination }) => pagination.total === types.length + 1,
     );
     const events = await Promise.all(arrivedAt('/hook/all').map(({ body, headers }) => unwrap(body, headers, secret)));
-    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(eventTypes));
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(types));
     for (const event of events) {
-      const isValid = ajv.getSchema(`/schemas/events/${String(event.type)}/v1.json`);
-      expect([isValid?.(event), isValid?.errors]).toEqual([true, null]);
-      expect(isValid?.({ ...event, data: undefined })).toBe(false);
+      const isValid = validatorOf(String(event.type));
+      expect([isValid(event), isValid.errors]).toEqual([true, null]);
+      expect(isValid({ ...event, data: undefined })).toBe(false);
     }
   });
 });

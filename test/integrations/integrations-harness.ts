@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { eventTypes } from '../../generated/events.ts';
 import { unknownId } from '../catalog/catalog-harness.ts';
 import { problem, setUp, type Setup } from '../support/per-operation.ts';
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
@@ -68,6 +72,18 @@ export async function createIntegration(
   expect(status).toBe(201);
   const { id } = body as { id: string };
   return { id, path: `${path}/${id}`, etag: headers['etag'] ?? '', body };
+}
+
+/** Reads the schemas of all events from the service. @returns the validator of a type */
+export async function publishedSchemas(service: TestService): Promise<(type: string) => ValidateFunction> {
+  const ajv = formats.default(new Ajv2020(), { mode: 'full' });
+  const pathOf = (type: string): string => `/schemas/events/${type}/v1.json`;
+  for (const type of eventTypes) ajv.addSchema((await (await fetch(service.url + pathOf(type))).json()) as object);
+  return (type) => {
+    const validator = ajv.getSchema(pathOf(type));
+    if (validator === undefined) throw new Error(`The service publishes no schema of ${type}.`);
+    return validator;
+  };
 }
 
 /** Repeats a request until its answer satisfies a condition. */
